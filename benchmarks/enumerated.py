@@ -39,7 +39,7 @@ from tests.oracle.trees import Drawn, drawn
 CHECKS, PROCESSES, SEED = 1_000_000, 2, 1
 JOURNAL = Path("build/enumerated")
 FIXED = (-1.5, -0.25, 0.0, 0.2, 0.4, 0.7, 1.0, 1.5, 2.25, 4.0)
-KINKS_MOST = 12
+KINKS_MAX = 12
 DELTAS = 2  # for which epsilon is asked
 AT_ONCE = 9  # epsilons in one question
 BUDGET = 0.4  # seconds of the processor for the questions of one direction, the first of which is asked in any case
@@ -84,7 +84,7 @@ class Slow(BaseException):
 
 def epsilons(profiles: Profiles) -> list[float]:
     """Kinks, the middles between them, a little beside them, and a few anywhere."""
-    kinks = profiles.kinks(KINKS_MOST)
+    kinks = profiles.kinks(KINKS_MAX)
     middles = [(one + other) / 2 for one, other in itertools.pairwise(kinks)]
     beyond = [kinks[-1] + 0.125, kinks[0] - 0.125] if kinks else []
     return sorted({round(epsilon, 9) for epsilon in (*kinks, *middles, *beyond, *FIXED) if abs(epsilon) < 30})

@@ -27,7 +27,7 @@ from tightrope import account, result
 from tightrope.question import ARGUMENTS, Question, parsed
 
 SECONDS = 60.0  # for the questions of one fault
-WRONG_MOST = 3  # wrong answers of one fault that are checked: the first of each quantity and end
+WRONG_MAX = 3  # wrong answers of one fault that are checked: the first of each quantity and end
 ASK_SECONDS = 5.0
 CHECK_SECONDS = 20.0
 
@@ -159,7 +159,7 @@ def judged(ends: list[tuple[Answer, str]] | None, truths: dict[Any, Any]) -> tup
     if not ends:
         return ("no answer in time", "") if ends is None else ("never wrong", "")
     said = {}
-    for answer, end in ends[:WRONG_MOST]:
+    for answer, end in ends[:WRONG_MAX]:
         found = forked(partial(checked, answer.document, end), 2 * CHECK_SECONDS)
         said[answer, end] = str(found or "no verdict in time")
     worst = min(said, key=lambda each: RANKS.index(said[each].partition(":")[0]))

@@ -182,7 +182,7 @@ def planner_words(house: House) -> Row:
             if isinstance(node, ast.Compare) and source.package in ("engines", "account", "convert", "calibrate"):
                 parts = [x for x in ast.walk(node) if isinstance(x, ast.Constant) and x.value in engines]
                 hint = any(isinstance(x, ast.Attribute) and x.attr == "hint" for x in ast.walk(node))
-                if (parts and not source.name.endswith("ladder")) or hint:
+                if (parts and not source.name.endswith("selection")) or hint:
                     where.append(source.at(node))
     return Row(
         "decisions by the name of an engine or the words of a hint", "6 by hand", str(len(where)), "0", tuple(where)

@@ -39,7 +39,7 @@ import sys
 from tightrope.ledger.server.serve import serve
 serve(sys.argv[1], port=0, ready=lambda address: print(address, flush=True))
 """
-SECONDS_P99, SHARE_LEAST = 0.3, 0.5  # promised
+SECONDS_P99, SHARE_MIN = 0.3, 0.5  # promised
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,8 @@ def short(found: dict[str, float], promise: Promise) -> list[str]:
     missed = [] if found["per_second"] >= promise.rate else [f"{promise.rate:g} transactions a second"]
     if promise.whole and found["p99"] > SECONDS_P99:
         missed.append(f"p99 below {SECONDS_P99:g} s")
-    if promise.whole and found["least_share"] < SHARE_LEAST:
-        missed.append(f"every client at least {SHARE_LEAST:g} of the mean")
+    if promise.whole and found["least_share"] < SHARE_MIN:
+        missed.append(f"every client at least {SHARE_MIN:g} of the mean")
     return missed
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import tightrope as tr
 
-DEPTH_MOST = 4
+DEPTH_MAX = 4
 Source = random.Random
 
 
@@ -135,7 +135,7 @@ def known(text: str) -> bool:
 def tree(source: Source) -> str:
     """One to four calls on a leaf, those left out that are refused."""
     text = leaf(source)
-    for _ in range(source.randint(1, DEPTH_MOST)):
+    for _ in range(source.randint(1, DEPTH_MAX)):
         more = source.choice(CALLS)(source, text)
         text = more if known(more) else text
     return text

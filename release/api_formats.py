@@ -10,8 +10,8 @@ from typing import Any
 import tightrope
 from tightrope import documents
 from tightrope.kernels.nearest import FUNCTIONS
-from tightrope.ledger import keeping, wire
-from tightrope.ledger.steps import STEPS
+from tightrope.ledger import maintenance, wire
+from tightrope.ledger.migrations import STEPS
 from tightrope.question import ARGUMENTS
 from tightrope.registry import JOINS, MECHANISMS, TRANSFORMS, keywords
 from tightrope.sweep.table import ANSWER_COLUMNS
@@ -36,7 +36,7 @@ def told() -> Iterator[str]:
     yield "\n[columns of tables]"
     yield from _tables()
     yield "\n[ledger]"
-    yield f"tables {len(STEPS)}, export {keeping.FORMAT} {len(STEPS)}"
+    yield f"tables {len(STEPS)}, export {maintenance.FORMAT} {len(STEPS)}"
     for method, address in sorted({("GET", wire.HEALTH), *wire.ADDRESSES.values()}, key=lambda each: each[::-1]):
         yield f"{method} {address}"
     yield f"headers: {', '.join((wire.KEY, wire.PROCESS, wire.AT_LEAST, wire.RECEIPT))}"

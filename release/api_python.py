@@ -41,7 +41,7 @@ GIVEN = frozenset(
 INNER: Mapping[str, frozenset[str]] = {
     "Mechanism": frozenset(
         {
-            *("attained", "attained_once", "floors", "floors_once", "group_pair", "group_tight", "grouped"),
+            *("attained", "attained_once", "witnesses", "witnesses_once", "group_pair", "group_tight", "group_witness"),
             *("needs_others", "remark"),
         }
     ),

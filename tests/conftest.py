@@ -12,7 +12,7 @@ import time
 import pytest
 from hypothesis import settings
 
-from tightrope import work
+from tightrope import compute_budget
 
 # The same examples on every run, and no clock: a failure here is a failure everywhere.
 settings.register_profile("repeatable", derandomize=True, deadline=None, print_blob=False, database=None)
@@ -26,8 +26,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def _work_without_a_clock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the work counts, so that a busy machine gives the same answers; tests of the clock are marked so."""
     if "clock" in request.keywords:
-        monkeypatch.setattr(work, "monotonic", time.monotonic)
-        monkeypatch.delenv(work.CLOCK, raising=False)
+        monkeypatch.setattr(compute_budget, "monotonic", time.monotonic)
+        monkeypatch.delenv(compute_budget.CLOCK, raising=False)
     else:
-        monkeypatch.setattr(work, "monotonic", work.still)
-        monkeypatch.setenv(work.CLOCK, "off")
+        monkeypatch.setattr(compute_budget, "monotonic", compute_budget.still)
+        monkeypatch.setenv(compute_budget.CLOCK, "off")

@@ -7,7 +7,7 @@ import zlib
 import pytest
 
 from tightrope import DataError
-from tightrope.attachment import BYTES_MOST, COPIES_MOST, attached
+from tightrope.attachment import BYTES_MAX, COPIES_MAX, attached
 
 TEXT = b'{"schema": 1}'
 
@@ -42,12 +42,12 @@ def test_copies_are_one_file() -> None:
         ([stream(zlib.compress(TEXT)), stream(zlib.compress(TEXT + b" "))], "several files"),
         ([stream(b"not packed")], "damaged or encrypted"),
         ([stream(zlib.compress(TEXT)[:-5])], "damaged"),
-        ([stream(zlib.compress(bytes(BYTES_MOST + 1)))], "larger than"),
+        ([stream(zlib.compress(bytes(BYTES_MAX + 1)))], "larger than"),
         ([stream(TEXT, b"/Filter/LZWDecode")], "way not known"),
         ([stream(zlib.compress(TEXT), b"/Filter[/ASCII85Decode/FlateDecode]")], "way not known"),
         ([stream(zlib.compress(TEXT), b"/Filter/FlateDecode/DecodeParms<</Predictor 12>>")], "way not known"),
         ([b"/EmbeddedFile "], "damaged"),
-        ([stream(zlib.compress(TEXT)) * (COPIES_MOST + 1)], "more than"),
+        ([stream(zlib.compress(TEXT)) * (COPIES_MAX + 1)], "more than"),
     ],
 )
 def test_all_else_is_refused(parts: list[bytes], message: str) -> None:

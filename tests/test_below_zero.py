@@ -107,7 +107,7 @@ def test_the_other_direction_is_not_taken_where_it_is_no_reverse() -> None:
     for way, pair in pairs.items():
         for epsilon in (-0.01, -0.3, -3.0):
             with working_precision(200):
-                truth = pair.ball_profile(arb(epsilon))
+                truth = pair.ball_hockey_stick(arb(epsilon))
             bound = run.delta(epsilon, direction=way)
             assert arb(bound.lower) <= truth
             assert truth <= arb(bound.upper)

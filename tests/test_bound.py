@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tightrope as tr
-from tightrope.bound import Budget, budget_lines
+from tightrope.bound import ErrorBreakdown, error_lines
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 FORMATS = ("", "f", "e", "g", "%", ".0f", ".3f", ".12f", ".0e", ".2e", ".1g", ".4g", ".17g", ".0%", ".2%", ".3")
@@ -76,11 +76,11 @@ def test_a_certificate_says_who_how_and_why_in_a_few_lines() -> None:
 
 
 def test_a_budget_has_its_widest_line_first() -> None:
-    budget = Budget(budget_lines(rounding=1e-12), budget_lines(wrap_around=3e-10, rounding=1e-13))
+    budget = ErrorBreakdown(error_lines(rounding=1e-12), error_lines(wrap_around=3e-10, rounding=1e-13))
     assert budget.widest == "wrap_around"
     assert str(budget).splitlines()[0] == "wrap around, 0 above and 3.0e-10 below"
-    assert Budget().widest == ""
-    assert str(Budget()) == "no error to account for"
+    assert ErrorBreakdown().widest == ""
+    assert str(ErrorBreakdown()) == "no error to account for"
 
 
 def test_html_is_escaped() -> None:

@@ -13,12 +13,12 @@ import pytest
 import tightrope as tr
 from tightrope import account
 from tightrope.cli.app import FAULT, run
-from tightrope.engines import concentrated, evaluation, outline
+from tightrope.engines import concentrated, evaluation, fallback_bounds
 from tightrope.engines.answer import Answer, Point, common, nothing_known
 from tightrope.engines.closed_form.engine import BallEvaluator, Sorted
 from tightrope.engines.joint.once import OnceEvaluator
-from tightrope.engines.ladder import CLOSED_FORM
 from tightrope.engines.plan import Planner
+from tightrope.engines.selection import CLOSED_FORM
 from tightrope.errors import InternalContradiction, agreed
 from tightrope.pair import Sampling
 from tightrope.question import Question
@@ -55,8 +55,8 @@ def test_the_command_line_says_so_in_one_line(
 
 
 def test_events_above_moments_are_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outline, "lower_by_events", lambda terms, epsilon: 2.0)
-    rough = outline.prepare(((tr.Laplace(scale=1).pair(tr.Direction.REMOVE), 3),))
+    monkeypatch.setattr(fallback_bounds, "lower_by_events", lambda terms, epsilon: 2.0)
+    rough = fallback_bounds.prepare(((tr.Laplace(scale=1).pair(tr.Direction.REMOVE), 3),))
     with pytest.raises(InternalContradiction, match="single events"):
         rough.delta(0.5)
 

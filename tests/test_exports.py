@@ -20,7 +20,7 @@ EXPORTS = {
     "BracketNotFound",
     "BucketList",
     "Buckets",
-    "Budget",
+    "ErrorBreakdown",
     "Calibration",
     "Certificate",
     "Comparison",

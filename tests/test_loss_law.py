@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tightrope as tr
-from tightrope import work
+from tightrope import compute_budget
 from tightrope.loss_law import LossAtom, LossSide, loss_atoms, loss_edges
 
 
@@ -76,7 +76,7 @@ def test_time_that_ends_early_is_told_and_makes_no_atoms() -> None:
 
 
 def test_a_run_that_makes_its_parts_anew_is_answered_when_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "UNITS_PER_SECOND", 1e3)
+    monkeypatch.setattr(compute_budget, "UNITS_PER_SECOND", 1e3)
     run = tr.training(records=60000, batch=256, epochs=15, sigma=1.1, sampling="with_replacement")
     (side,) = run.loss_law(5, seconds=1.0).sides
     assert side.direction is None

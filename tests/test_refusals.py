@@ -12,7 +12,7 @@ from flint import arb
 import tightrope as tr
 from tests.search import FULL
 from tightrope.calls import shortened
-from tightrope.engines.ladder import ENGINES
+from tightrope.engines.selection import ENGINES
 from tightrope.registry import MECHANISMS
 
 LEAVES = {

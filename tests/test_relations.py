@@ -9,7 +9,7 @@ import pytest
 import tightrope as tr
 from tightrope.cli.app import run
 from tightrope.ledger.errors import RelationMismatch
-from tightrope.ledger.kinds import check_relation
+from tightrope.ledger.filters import check_relation
 from tightrope.relation import Relation
 
 SKEWED = tr.Finite(p=[0.5, 0.5], q=[0.9, 0.1])  # open, and not its own reverse

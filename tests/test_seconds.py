@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import tightrope as tr
 from tests.search import FULL
-from tightrope import work
+from tightrope import compute_budget
 from tightrope.account import Case
 from tightrope.cli.app import app
 from tightrope.cli.app import run as command_line
@@ -74,7 +74,7 @@ def test_wherever_the_work_ends_the_answer_holds(
     row: tuple[str, str, float], units: float, full: dict[str, tr.Bound], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The allowance ends at seven places between nothing and plenty; the clock is far away."""
-    monkeypatch.setattr(work, "UNITS_PER_SECOND", units / 100.0)
+    monkeypatch.setattr(compute_budget, "UNITS_PER_SECOND", units / 100.0)
     expression, quantity, given = row
     bound = asked(expression, quantity, given, seconds=100.0)
     truth = full[expression]
@@ -107,7 +107,7 @@ def test_many_points_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert time.process_time() - began < 1.0 + SLACK
     assert len(bounds) == 20
     whole = tr.parse(QUESTIONS[0][0]).curve(0.0, 4.0, 9, seconds=600.0)
-    monkeypatch.setattr(work, "UNITS_PER_SECOND", 1e5)
+    monkeypatch.setattr(compute_budget, "UNITS_PER_SECOND", 1e5)
     for short, long in zip(
         tr.parse(QUESTIONS[0][0]).curve(0.0, 4.0, 9, seconds=100.0).bounds, whole.bounds, strict=True
     ):
@@ -122,7 +122,7 @@ def test_many_points_are_answered_where_the_first_take_all_the_time(
 ) -> None:
     """By a clock that moves when it is looked at; not even simpler pairs can be asked for any more then."""
     run, ticks = tr.parse(expression), count()
-    monkeypatch.setattr(work, "monotonic", lambda: next(ticks) / looks)
+    monkeypatch.setattr(compute_budget, "monotonic", lambda: next(ticks) / looks)
     deltas = run.curve(epsilons=[-1.0, 0.0, 1.0, 3.0, 8.0], seconds=1.0).bounds
     assert all(0.0 <= bound.lower <= bound.upper <= 1.0 for bound in deltas)
     epsilons = run.epsilon([1e-3, 1e-5, 1e-8], seconds=1.0)
@@ -134,7 +134,7 @@ def test_many_points_are_answered_where_the_first_take_all_the_time(
 def test_nobody_asks_simpler_pairs_where_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many points each would take as long as all that was kept."""
     monkeypatch.setattr(Planner, "_plain_sides", lambda planner: pytest.fail("they were asked"))
-    with work.allowance(1.0) as meter:
+    with compute_budget.allowance(1.0) as meter:
         case = Case.of(tr.parse(LONG[0]), Question("delta"), several=True, aim=1e-4)
         meter.cancel()
         bound = case.bound(Point("delta", 1.0), meter)
@@ -143,7 +143,7 @@ def test_nobody_asks_simpler_pairs_where_nothing_is_left(monkeypatch: pytest.Mon
 
 
 def test_a_wide_answer_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "UNITS_PER_SECOND", 1e4)
+    monkeypatch.setattr(compute_budget, "UNITS_PER_SECOND", 1e4)
     bound = tr.parse(QUESTIONS[0][0]).epsilon(1e-6, seconds=10.0)
     certificate = bound.certificate
     assert certificate is not None
@@ -156,7 +156,7 @@ def test_a_wide_answer_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_command_line_adds_one_line_and_keeps_its_exit_codes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "UNITS_PER_SECOND", 1e4)
+    monkeypatch.setattr(compute_budget, "UNITS_PER_SECOND", 1e4)
     arguments = ["epsilon", QUESTIONS[0][0], "--delta", "1e-6"]
     found = CliRunner().invoke(app, arguments, standalone_mode=False)
     assert not found.return_value
@@ -194,7 +194,7 @@ def test_without_an_end() -> None:
 def test_a_curve_says_that_it_is_wide_and_keeps_its_exit_codes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(work, "UNITS_PER_SECOND", 1e4)
+    monkeypatch.setattr(compute_budget, "UNITS_PER_SECOND", 1e4)
     arguments = ["curve", QUESTIONS[0][0], "--points", "5"]
     assert command_line(arguments) == 0
     assert "wide at some points: time ran out" in capsys.readouterr().err

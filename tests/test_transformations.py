@@ -6,7 +6,7 @@ from benchmarks import transformations
 from tightrope.cli import entries
 from tightrope.registry import JOINS, TRANSFORMS
 
-SIZE_MOST = 100_000  # bytes of a figure
+SIZE_MAX = 100_000  # bytes of a figure
 
 
 def test_the_page_is_what_the_registry_says() -> None:
@@ -19,5 +19,5 @@ def test_every_transformation_has_a_figure_and_no_other() -> None:
     assert set(entries.transformations()) == names
     drawn = {path.stem.removeprefix("transform-"): path for path in transformations.FIGURES.glob("transform-*.png")}
     assert set(drawn) == names
-    assert all(path.stat().st_size < SIZE_MOST for path in drawn.values())
+    assert all(path.stat().st_size < SIZE_MAX for path in drawn.values())
     assert set(transformations.PICTURES) <= names

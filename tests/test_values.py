@@ -16,7 +16,7 @@ from flint import arb
 
 import tightrope as tr
 from tightrope.bound import FrozenMapping
-from tightrope.engines.ladder import ENGINE_NAMES
+from tightrope.engines.selection import ENGINE_NAMES
 from tightrope.errors import Refusal, WorkExhausted
 from tightrope.registry import MECHANISMS
 

@@ -96,7 +96,7 @@ FAULTS = (
     Fault("a crash is free", "book/jobs.py", "        if not attest:\n", "        if False:\n", "book/test_jobs.py"),
     Fault(
         "a replayed start runs again",
-        "desk.py",
+        "service.py",
         "        if starting:\n",
         "        if False:\n",
         "book/test_jobs.py test_executors.py",
@@ -110,7 +110,7 @@ FAULTS = (
     ),
     Fault(
         "two claimants",
-        "desk.py",
+        "service.py",
         " or row.claimant != hashed(asking.nonce):",
         ":",
         "book/test_claims.py book/test_jobs.py",

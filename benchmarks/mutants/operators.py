@@ -25,11 +25,11 @@ OTHERS = (
 )
 SIDES = (
     *(("lower", "upper"), ("min", "max"), ("minimum", "maximum"), ("floor", "ceil"), ("above", "below")),
-    *(("next_up", "next_down"), ("raised", "lowered"), ("at_or_above", "at_or_below")),
+    *(("next_up", "next_down"), ("round_up", "round_down"), ("at_or_above", "at_or_below")),
     *(("ADD", "REMOVE"), ("least", "most"), ("log_lower", "log_upper"), ("lowest", "highest")),
 )
 OTHER_SIDE = {one: other for pair in SIDES for one, other in (pair, pair[::-1])}
-SLACKS = ("raised", "lowered", "next_up", "next_down")
+SLACKS = ("round_up", "round_down", "next_up", "next_down")
 NAMED_BY = ("param", "funcdef", "classdef", "import_from", "import_name", "import_as_name", "annassign", "global_stmt")
 
 
@@ -52,7 +52,7 @@ class SwapSides(Operator):  # type: ignore[misc]
 
 
 class DropSlack(Operator):  # type: ignore[misc]
-    """raised(value, units) as value: what the roundings cost is forgotten."""
+    """round_up(value, units) as value: what the roundings cost is forgotten."""
 
     def mutation_positions(self, node: Any) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
         if node.type in ("power", "atom_expr") and node.children[0].type == "name":
@@ -67,7 +67,7 @@ class DropSlack(Operator):  # type: ignore[misc]
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
-        return (Example("x = raised(a + b, FEW)", "x = (a + b)"),)
+        return (Example("x = round_up(a + b, FEW)", "x = (a + b)"),)
 
 
 def operators() -> dict[str, type[Operator]]:

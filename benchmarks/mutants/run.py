@@ -22,7 +22,7 @@ from benchmarks.mutants.reach import ROOT, costs, tests_of
 from benchmarks.mutants.sample import Mutant
 
 OWN_SECONDS, OTHER_SECONDS = 3.0, 2.0  # CPU of the tests that a mutant is given: of its own room, of others
-TESTS_MOST = 40  # of each kind: every file of tests is imported, which takes its time too
+TESTS_MAX = 40  # of each kind: every file of tests is imported, which takes its time too
 PATIENCE = 4.0  # times what they take without the fault
 START_SECONDS = 20.0
 MEMORY = 3 << 30
@@ -53,7 +53,7 @@ def chosen(mutant: Mutant, share: float = 1.0) -> list[str]:
         part = [test for test in ordered if test.startswith(room) == own]
         spent = accumulate(costs()[test] for test in part)
         found += [test for test, total in zip(part, spent, strict=True) if total <= seconds * share][
-            : int(TESTS_MOST * share)
+            : int(TESTS_MAX * share)
         ]
     return found or ordered[:1]
 

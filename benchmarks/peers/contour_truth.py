@@ -20,7 +20,7 @@ from .case import Step
 
 BITS, NATS, REACH = 128, 48.0, 11.0
 NODES = 80
-LONG_MOST = 10_000
+LONG_MAX = 10_000
 WRAP = 16  # radii grow by up to sqrt(2) at each turn, so that they are dropped in time
 Points = list[tuple[arb, arb]]
 
@@ -180,7 +180,7 @@ def summed(steps: Sequence[Step], remove: bool, delta: float, epsilon: float | N
             places = [acb(c, h * index) for index in range(nodes)]
             logs = [old + half * s * (s + 1) for old, s in zip(logs, places, strict=True)]
             continue
-        if law.step["noise"] == "gaussian" and law.count <= LONG_MOST:
+        if law.step["noise"] == "gaussian" and law.count <= LONG_MAX:
             logs = [old + law.count * log for old, log in zip(logs, _long_logs(law, c, h, nodes), strict=True)]
             continue
         made = law.points(c, height)

@@ -30,7 +30,7 @@ from .verdict import said, truths
 ROOT = Path(__file__).resolve().parents[2]
 PEERS, OLD = (ROOT / name / "bin" / "python" for name in (".venv-peers", ".venv-peers-autodp"))
 JOURNAL = ROOT / "build" / "peers.json"
-SECONDS_MOST, GIGABYTES_MOST = 120.0, 8.0
+SECONDS_MAX, GIGABYTES_MAX = 120.0, 8.0
 WAITS = 6.0  # seconds of the processor are limited; a machine with other work is waited for this much longer
 SLOW_CASES = ("allocation-1000-epochs-10", "distinct-100", "gaussian-tiny-noise", "sgd-tiny-noise")
 SLOW_TOOLS = {"dp-accounting-fine": 1, "autodp-afa": 2}
@@ -102,8 +102,8 @@ def main() -> None:
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--missing", action="store_true")
     parser.add_argument("--only", nargs="+", default=[], metavar="WORD")
-    parser.add_argument("--seconds", type=float, default=SECONDS_MOST)
-    parser.add_argument("--gigabytes", type=float, default=GIGABYTES_MOST)
+    parser.add_argument("--seconds", type=float, default=SECONDS_MAX)
+    parser.add_argument("--gigabytes", type=float, default=GIGABYTES_MAX)
     options = parser.parse_args()
     if not PEERS.exists() or not OLD.exists():
         sys.exit(f"{PEERS} or {OLD} is missing: make bench-peers makes both")

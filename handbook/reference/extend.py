@@ -12,7 +12,7 @@ from tightrope import extend
 
 from .words import escaped, markdown
 
-VALUE_MOST = 60  # characters of a value that stands in the table
+VALUE_MAX = 60  # characters of a value that stands in the table
 
 
 def page() -> str:
@@ -38,5 +38,5 @@ def said(thing: Any) -> Iterator[str]:
             return
         first = (inspect.getdoc(thing) or "").split("\n\n")[0]
         yield escaped(" ".join(first.split()))
-    elif len(text := repr(thing)) <= VALUE_MOST:
+    elif len(text := repr(thing)) <= VALUE_MAX:
         yield f"`{text}`".replace("|", r"\|")

@@ -27,7 +27,7 @@ GROUPS: Mapping[str, list[str]] = MappingProxyType(
         for title, names in {
             "Functions": "calibrate compare compose parallel parse dump load sweep frontier by_sampling report verify "
             "audit plan_audit draw_curves draw_tradeoffs",
-            "Answers": "Bound Certificate Budget Curve Tradeoffs Risk LossLaw Epochs Concentrated",
+            "Answers": "Bound Certificate ErrorBreakdown Curve Tradeoffs Risk LossLaw Epochs Concentrated",
             "Answers of many questions": "Calibration Target Comparison Frontier Samplings Sweep Report Verification "
             "AuditResult AuditPlan",
             "Pairs, neighbours and buckets": "Relation Direction TailPair Leaf Buckets BucketList",

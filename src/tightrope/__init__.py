@@ -7,13 +7,15 @@ run.epsilon(delta=1e-6)
 
 from __future__ import annotations
 
+import typing as _typing
+
 from .audit import AuditPlan as AuditPlan
 from .audit import AuditResult as AuditResult
 from .audit import audit as audit
 from .audit import plan_audit as plan_audit
 from .bound import Bound as Bound
-from .bound import Budget as Budget
 from .bound import Certificate as Certificate
+from .bound import ErrorBreakdown as ErrorBreakdown
 from .buckets import BucketList as BucketList
 from .buckets import Buckets as Buckets
 from .calibrate import Calibration as Calibration
@@ -64,3 +66,16 @@ from .sweep import Sweep as Sweep
 from .sweep import sweep as sweep
 from .verification import Verification as Verification
 from .verification import verify as verify
+
+if _typing.TYPE_CHECKING:
+    Budget = ErrorBreakdown
+else:
+
+    def __getattr__(name: str) -> object:
+        """A name that goes warns first: docs/stability.md."""
+        if name == "Budget":
+            from .calls import warn_deprecated
+
+            warn_deprecated("tightrope.Budget", "tightrope.ErrorBreakdown", since="0.1.0")
+            return ErrorBreakdown
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

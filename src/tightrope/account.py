@@ -11,7 +11,7 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from . import work
+from . import compute_budget
 from .beside import ZcdpBounds
 from .bound import CLOCK, Bound, Certificate
 from .calls import cut, listed
@@ -21,7 +21,7 @@ from .engines.plan import Planner
 from .engines.tuning import ROUGHLY
 from .epochs import Epochs, halved, rising, tells
 from .errors import AccuracyNotReached, InternalContradiction, InvalidParameter, WorkExhausted, agreed
-from .floor import Adaptive, Floor, floors_of, highest, lowered, parted
+from .lower_bounds import Adaptive, WitnessRun, highest, parted, with_witnessed_lower_end, witness_runs
 from .mechanisms.base import Mechanism, called, claims, confidence
 from .mechanisms.parameters import finite, nonnegative, probability, real, whole
 from .question import ARGUMENTS, AUTO, LESS_IS_WORSE, OF_LOSS, SECONDS, Question, parsed
@@ -37,8 +37,8 @@ COARSE_AIM = 1e-3  # of a first answer in each direction, where both take long
 CURVE_AIM = 1e-4  # far below what a plot shows, and few grids serve all points
 MORE_SECONDS = 6.0  # times as long may be worth a try
 FINITE_SECONDS = 1e6
-SHOWN_MOST = 160  # letters of a mechanism in a message
-POINTS_MOST = 100_000  # of a curve or a picture
+SHOWN_MAX = 160  # letters of a mechanism in a message
+POINTS_MAX = 100_000  # of a curve or a picture
 FALLING = ("delta", "epsilon")
 MIRROR_FAR = 99.0  # from here on the mirror leaves nothing to aim at
 
@@ -50,12 +50,12 @@ def ask(
     several = listed(given)
     asked = [_given(question.quantity, value) for value in (given if listed(given) else (cast(float, given),))]
     bounds: dict[int, Bound] = {}
-    with work.allowance(question.seconds):
+    with compute_budget.allowance(question.seconds):
         case = Case.of(mechanism, question, several, aim)
         for done, (index, mirror) in enumerate(_order(question.quantity, asked)):
             case = case.mirrored(several) if mirror and not case.mirror else case
             value = -asked[index] if mirror else asked[index]
-            with work.part(max(1.0 / (len(asked) - done), work.POINT_SHARE)) as meter:
+            with compute_budget.part(max(1.0 / (len(asked) - done), compute_budget.POINT_SHARE)) as meter:
                 bound = case.answered(Point(question.quantity, value), meter)
             bounds[index] = _remarked(bound, mechanism.remark(question.quantity, asked[index]))
     found = tuple(bounds[index] for index in range(len(asked)))
@@ -74,7 +74,7 @@ def _check_falling(mechanism: Mechanism, quantity: str, asked: Sequence[float], 
                 agreed(bound.lower, above, "what real neighbours lose", "the answer at a smaller value")
             except InternalContradiction as error:
                 error.question(
-                    f"{quantity} at {' '.join(ARGUMENTS[quantity])} {value!r} of {cut(mechanism, SHOWN_MOST)}"
+                    f"{quantity} at {' '.join(ARGUMENTS[quantity])} {value!r} of {cut(mechanism, SHOWN_MAX)}"
                 )
                 raise
         above = min(above, bound.upper)
@@ -90,7 +90,7 @@ def _remarked(bound: Bound, remark: str) -> Bound:
 
 def ask_again(case: Case, question: Question, given: float) -> Bound:
     """Answers another question about the mechanism of a case, in the same manner, from what was prepared."""
-    with work.allowance(question.seconds), work.part(1.0) as meter:
+    with compute_budget.allowance(question.seconds), compute_budget.part(1.0) as meter:
         case = replace(case, question=question, aim=question.accuracy or AIM)
         return case.answered(Point(question.quantity, nonnegative(ARGUMENTS[question.quantity][0], given)), meter)
 
@@ -107,11 +107,11 @@ def by_epoch(parts: Sequence[tuple[float, int, Mechanism]], question: Question, 
     from .engines.joint.kept import keeping
 
     bounds: dict[int, Bound] = {}
-    with work.allowance(question.seconds), keeping():
+    with compute_budget.allowance(question.seconds), keeping():
         for done, index in enumerate(halved(len(parts))):
-            if done and work.over():
+            if done and compute_budget.over():
                 break
-            with work.part(1.0 if done + 1 == len(parts) else work.ENGINE_SHARE):
+            with compute_budget.part(1.0 if done + 1 == len(parts) else compute_budget.ENGINE_SHARE):
                 bound = ask(parts[index][2], question, delta, CURVE_AIM)
             assert isinstance(bound, Bound)
             if not done or tells(index, bound, bounds):
@@ -124,8 +124,8 @@ def by_epoch(parts: Sequence[tuple[float, int, Mechanism]], question: Question, 
 def counted(name: str, points: float, least: int) -> int:
     """How many points, checked before any is made."""
     count = whole(name, points, least)
-    if count > POINTS_MOST:
-        raise InvalidParameter(f"{name} must be at most {POINTS_MOST:,}, not {points!r:.40}")
+    if count > POINTS_MAX:
+        raise InvalidParameter(f"{name} must be at most {POINTS_MAX:,}, not {points!r:.40}")
     return count
 
 
@@ -142,10 +142,10 @@ def grid(start: float | None, stop: float | None, points: int | None, epsilons: 
         raise InvalidParameter("a curve takes either epsilons, or start, stop and points")
     if isinstance(epsilons, str) or not isinstance(epsilons, Iterable):
         raise InvalidParameter(f"epsilons must be a list of numbers, not {epsilons!r:.60}")
-    found = tuple(finite("epsilon", each) for each in epsilons)
-    if not found or any(first >= second for first, second in pairwise(found)):
+    values = tuple(finite("epsilon", epsilon) for epsilon in epsilons)
+    if not values or any(first >= second for first, second in pairwise(values)):
         raise InvalidParameter("epsilons must be one or more numbers that rise; sort them")
-    return found
+    return values
 
 
 def _given(quantity: str, given: float) -> float:
@@ -166,29 +166,42 @@ def _given(quantity: str, given: float) -> float:
 def _order(quantity: str, asked: Sequence[float]) -> list[tuple[int, bool]]:
     """Each place, and whether it is answered by the mirror: those come last, so that what is rising stays so."""
     places = [(index, quantity == "delta" and value < 0.0) for index, value in enumerate(asked)]
-    return [each for each in places if not each[1]] + [each for each in reversed(places) if each[1]]
+    return [place for place in places if not place[1]] + [place for place in reversed(places) if place[1]]
 
 
 def _mirrored(answers: dict[Direction, Answer], point: Point) -> dict[Direction, Answer]:
     """The answers at -epsilon, also where their own question took all the time: a formula of each."""
-    with work.uncounted():
+    with compute_budget.uncounted():
         return {direction: answer.mirrored(point.given) for direction, answer in answers.items()}
 
 
 def _worse(answers: Mapping[Direction, Answer], less: bool) -> tuple[Direction, float, float]:
     """The direction whose safe end is the worse one, so that its budget covers the width, and both ends."""
-    lowers, uppers = [each.lower for each in answers.values()], [each.upper for each in answers.values()]
+    lowers, uppers = [answer.lower for answer in answers.values()], [answer.upper for answer in answers.values()]
     if less:
-        return min(answers, key=lambda each: (answers[each].lower, answers[each].upper)), min(lowers), min(uppers)
-    return max(answers, key=lambda each: (answers[each].upper, answers[each].lower)), max(lowers), max(uppers)
+        return (
+            min(answers, key=lambda direction: (answers[direction].lower, answers[direction].upper)),
+            min(lowers),
+            min(uppers),
+        )
+    return (
+        max(answers, key=lambda direction: (answers[direction].upper, answers[direction].lower)),
+        max(lowers),
+        max(uppers),
+    )
 
 
 def _beside(answers: Mapping[Direction, Answer], worst: Direction) -> dict[str, object]:
     """How the other direction was bounded, where it was asked too: an upper end holds for both."""
     others = [
-        {"direction": each.value, "engine": answer.engine.name, "arithmetic": answer.arithmetic, **answer.parameters}
-        for each, answer in answers.items()
-        if each is not worst
+        {
+            "direction": direction.value,
+            "engine": answer.engine.name,
+            "arithmetic": answer.arithmetic,
+            **answer.parameters,
+        }
+        for direction, answer in answers.items()
+        if direction is not worst
     ]
     return {"other": others[0]} if others else {}
 
@@ -217,7 +230,7 @@ class Case:
     planners: Mapping[Direction, Planner | LossPlanner]
     aim: float
     mirror: bool = False
-    floors: tuple[Floor | Adaptive, ...] = ()
+    witnesses: tuple[WitnessRun | Adaptive, ...] = ()
     below: bool = True  # whether lower ends are those of the floors
     concentrated: ZcdpBounds | None = None
 
@@ -227,22 +240,22 @@ class Case:
         planners: dict[Direction, Planner | LossPlanner] = {}
         law = mechanism.nameless
         label = called(mechanism, law)
-        floors: tuple[Floor | Adaptive, ...] = ()
-        for each in asked_directions(law.relation, parsed(question.direction)):
+        floors: tuple[WitnessRun | Adaptive, ...] = ()
+        for direction in asked_directions(law.relation, parsed(question.direction)):
             try:
-                terms = terms_of(law, each)
+                terms = terms_of(law, direction)
                 if question.quantity in OF_LOSS:
                     from .engines.loss.planner import LossPlanner
 
-                    planners[each] = LossPlanner(terms, question)
+                    planners[direction] = LossPlanner(terms, question)
                     continue
-                planners[each] = Planner(terms, question, several)
+                planners[direction] = Planner(terms, question, several)
                 if below:
-                    floors += floors_of(choices_of(law, each, pointwise=True), terms, question, several)
+                    floors += witness_runs(choices_of(law, direction, pointwise=True), terms, question, several)
             except WorkExhausted:
                 return Case(law, label, question, {}, aim, below=below)
-        found = ZcdpBounds.of(law, question) if below else None
-        return Case(law, label, question, planners, question.accuracy or aim, False, floors, below, found)
+        bounds = ZcdpBounds.of(law, question) if below else None
+        return Case(law, label, question, planners, question.accuracy or aim, False, floors, below, bounds)
 
     def mirrored(self, several: bool) -> Case:
         """The case of the negative epsilons: every pair is its own reverse, also where the directions are not.
@@ -255,40 +268,45 @@ class Case:
             known.reverse()
         planners: dict[Direction, Planner | LossPlanner] = {}
         try:
-            for each, planner in known:
+            for direction, planner in known:
                 terms = tuple((pair.reversed(), count) for pair, count in planner.terms)
                 same = (other for other in self.planners.values() if other.terms == terms)
-                planners[each] = next(same, None) or Planner(terms, self.question, several)
-            return replace(self, planners=planners, mirror=True, floors=tuple(each.mirrored() for each in self.floors))
+                planners[direction] = next(same, None) or Planner(terms, self.question, several)
+            return replace(
+                self, planners=planners, mirror=True, witnesses=tuple(floor.mirrored() for floor in self.witnesses)
+            )
         except WorkExhausted:
-            return replace(self, planners={}, mirror=True, floors=())
+            return replace(self, planners={}, mirror=True, witnesses=())
 
     def below_by_moments(self, epsilon: float, delta: float) -> bool:
         """Whether moments alone prove that delta at epsilon is at most this, in every direction."""
         return bool(self.planners) and all(
-            isinstance(each, Planner) and each.below_by_moments(epsilon, delta) for each in self.planners.values()
+            isinstance(planner, Planner) and planner.below_by_moments(epsilon, delta)
+            for planner in self.planners.values()
         )
 
-    def answered(self, point: Point, meter: work.Meter) -> Bound:
+    def answered(self, point: Point, meter: compute_budget.Meter) -> Bound:
         """The bound, or who contradicts whom at which question."""
         try:
             return self.bound(point, meter)
         except InternalContradiction as error:
-            of = cut(self.mechanism, SHOWN_MOST)
+            of = cut(self.mechanism, SHOWN_MAX)
             error.question(f"{point.quantity} at {' '.join(ARGUMENTS[point.quantity])} {point.given!r} of {of}")
             raise
 
-    def bound(self, point: Point, meter: work.Meter) -> Bound:
+    def bound(self, point: Point, meter: compute_budget.Meter) -> Bound:
         """The worse of the directions, for each end."""
-        adaptive = [each for each in self.floors if isinstance(each, Adaptive)]
+        adaptive = [floor for floor in self.witnesses if isinstance(floor, Adaptive)]
         below: Answer | None = None
-        if self.floors:  # before the pair, which may take all the time there is
-            with work.part(work.FLOOR_SHARE, clock=True):
-                below = highest([each for each in self.floors if isinstance(each, Floor)], point, self._aim(point))
+        if self.witnesses:  # before the pair, which may take all the time there is
+            with compute_budget.part(compute_budget.FLOOR_SHARE, clock=True):
+                below = highest(
+                    [floor for floor in self.witnesses if isinstance(floor, WitnessRun)], point, self._aim(point)
+                )
         by_rho = (
             None if self.concentrated is None or self.mirror else self.concentrated.answers(point, self._aim(point))
         )
-        with work.part(work.PAIR_SHARE if adaptive else 1.0):
+        with compute_budget.part(compute_budget.PAIR_SHARE if adaptive else 1.0):
             answers = self._answers(point)
         if self.mirror:
             answers = _mirrored(answers, point)
@@ -303,10 +321,10 @@ class Case:
             above, real = by_rho
             narrow, attained = meets(above.lower, above.upper, self.aim, point.quantity), True
             chosen = replace(above, lower=real.lower, budget=real.budget)
-        elif self.floors and upper > 0.0 and isinstance(planner, Planner):
-            with work.part(work.GAME_SHARE if self.question.accuracy is None else 1.0):
+        elif self.witnesses and upper > 0.0 and isinstance(planner, Planner):
+            with compute_budget.part(compute_budget.GAME_SHARE if self.question.accuracy is None else 1.0):
                 below = highest(adaptive, point, self._aim(point), below)
-            real = lowered(chosen, below, point, self.mirror)
+            real = with_witnessed_lower_end(chosen, below, point, self.mirror)
             chosen = parted(real, chosen, planner, point)
         chosen = replace(chosen, parameters={**chosen.parameters, **_beside(answers, worst)})
         bound = self.certified(chosen, worst, meter, narrow, attained)
@@ -316,12 +334,12 @@ class Case:
         return bound
 
     def certified(
-        self, chosen: Answer, worst: Direction, meter: work.Meter, narrow: bool, attained: bool | None = None
+        self, chosen: Answer, worst: Direction, meter: compute_budget.Meter, narrow: bool, attained: bool | None = None
     ) -> Bound:
         """An answer as a bound that says how it came about; attained: whether real neighbours have the lower end, None
         where it is that of the pairs or of the floors."""
         ended = meter.exhausted if self.planners else "time"
-        with work.uncounted():
+        with compute_budget.uncounted():
             standing = self._standing
         lower, upper = agreed(chosen.lower, chosen.upper, "one direction or engine", "another")
         return Bound(
@@ -354,7 +372,7 @@ class Case:
 
     def _clocked(self) -> dict[str, object]:
         """The seconds asked for, where the clock ended what more work would have narrowed: another run may differ."""
-        return {CLOCK: self.question.seconds} if work.late() else {}
+        return {CLOCK: self.question.seconds} if compute_budget.late() else {}
 
     def _answers(self, point: Point) -> dict[Direction, Answer]:
         """One answer per direction; where each takes long, coarse ones of all come first, should time run out."""
@@ -363,18 +381,20 @@ class Case:
         aim, every = self._aim(point), tuple(self.planners)
         if len(every) == 1 or aim >= COARSE_AIM or not self._takes_long():
             return self._refined(point, aim, every)
-        with work.part(work.COARSE_SHARE, clock=True):
+        with compute_budget.part(compute_budget.COARSE_SHARE, clock=True):
             coarse = self._refined(point, COARSE_AIM, every)
         fine = self._refined(point, aim, tuple(coarse))
         return {
-            each: common([fine[each], answer], self.planners[each].terms) if each in fine else answer
-            for each, answer in coarse.items()
+            direction: common([fine[direction], answer], self.planners[direction].terms)
+            if direction in fine
+            else answer
+            for direction, answer in coarse.items()
         }
 
     def _takes_long(self) -> bool:
         """Whether a direction may, and there is time for a coarse answer before."""
         with suppress(WorkExhausted):
-            return any(isinstance(each, Planner) and each.takes_long() for each in self.planners.values())
+            return any(isinstance(planner, Planner) and planner.takes_long() for planner in self.planners.values())
         return False
 
     def _refined(self, point: Point, aim: float, directions: Sequence[Direction]) -> dict[Direction, Answer]:
@@ -389,7 +409,7 @@ class Case:
                     continue
             last = len(answers) + 1 == len(directions)
             # By the clock too: on a busy machine the other direction must not come away empty.
-            with work.part(1.0 if last else work.DIRECTION_SHARE, clock=True):
+            with compute_budget.part(1.0 if last else compute_budget.DIRECTION_SHARE, clock=True):
                 answers[direction] = planner.answer(point, aim)
         return answers
 
@@ -413,7 +433,7 @@ class Case:
         skipped = {engine for planner in self.planners.values() for engine in planner.skipped}
         if self.question.engine != AUTO:
             advice["engine"] = AUTO
-        elif others := sorted(each.name for each in skipped - {chosen.engine}):
+        elif others := sorted(engine.name for engine in skipped - {chosen.engine}):
             advice["engine"] = others[0]
         if chosen.budget.widest == "rounding" and chosen.arithmetic == "float64" and ended is None:
             advice["proof"] = True

@@ -67,5 +67,5 @@ def described(expression: str) -> list[str]:
     told = [f"{name}: {str(getdoc(known[name])).splitlines()[0]} {known[name].relations}" for name in names]
     if "training" in names:
         loaders = _SAMPLING.findall(expression) or ["poisson"]
-        told += [f"training: {LOADERS[each].assumed}" for each in dict.fromkeys(loaders) if each in LOADERS]
+        told += [f"training: {LOADERS[loader].assumed}" for loader in dict.fromkeys(loaders) if loader in LOADERS]
     return told

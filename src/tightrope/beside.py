@@ -12,8 +12,8 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from . import work
-from .bound import Budget, budget_lines
+from . import compute_budget
+from .bound import ErrorBreakdown, error_lines
 from .engines.answer import Answer, Point
 from .engines.plan import Planner
 from .errors import UnsupportedMechanism, WorkExhausted
@@ -40,13 +40,13 @@ class ZcdpBounds:
         found = concentrated(law)
         if found is None:
             return None
-        above, below = (Planner(terms_of(each, Direction.REMOVE), question, several=False) for each in found)
+        above, below = (Planner(terms_of(mechanism, Direction.REMOVE), question, several=False) for mechanism in found)
         return ZcdpBounds(above, below)
 
     def answers(self, point: Point, aim: float) -> tuple[Answer, Answer] | None:
         """What holds above, and what real uses have; None where one of them came to no end."""
-        with suppress(UnsupportedMechanism, WorkExhausted), work.part(work.FLOOR_SHARE):
+        with suppress(UnsupportedMechanism, WorkExhausted), compute_budget.part(compute_budget.FLOOR_SHARE):
             above, below = self.above.answer(point, aim), self.below.answer(point, aim)
-            lines = budget_lines(**{**below.budget.lower, "theorem": max(above.lower - below.lower, 0.0)})
-            return replace(above, reason=REASON), replace(below, budget=Budget(above.budget.upper, lines))
+            lines = error_lines(**{**below.budget.lower, "theorem": max(above.lower - below.lower, 0.0)})
+            return replace(above, reason=REASON), replace(below, budget=ErrorBreakdown(above.budget.upper, lines))
         return None

@@ -66,7 +66,7 @@ def _frozen(value: object) -> object:
     return FrozenMapping(value) if isinstance(value, dict) else value
 
 
-def budget_lines(**lines: float) -> Mapping[str, float]:
+def error_lines(**lines: float) -> Mapping[str, float]:
     """Every error source by name, in delta units; those not given are zero."""
     unknown = lines.keys() - ERROR_SOURCES
     if unknown:
@@ -78,11 +78,11 @@ NO_LINES: Mapping[str, float] = FrozenMapping(dict.fromkeys(ERROR_SOURCES, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class ErrorBreakdown:
     """How much delta each error source added above and took away below."""
 
-    upper: Mapping[str, float] = field(default_factory=budget_lines)
-    lower: Mapping[str, float] = field(default_factory=budget_lines)
+    upper: Mapping[str, float] = field(default_factory=error_lines)
+    lower: Mapping[str, float] = field(default_factory=error_lines)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "upper", frozen(self.upper))
@@ -130,7 +130,7 @@ class Certificate:
     tight: bool = True
     attained: bool = True
     parameters: Mapping[str, object] = field(default_factory=dict)
-    budget: Budget = field(default_factory=Budget)
+    budget: ErrorBreakdown = field(default_factory=ErrorBreakdown)
     confidence: float | None = None
     exhausted: str | None = None
     advice: Mapping[str, object] = field(default_factory=dict)

@@ -25,8 +25,8 @@ Class = TypeVar("Class", bound=type)
 def nearest(word: str, known: Iterable[str]) -> str:
     """A suggestion to append to a message, or nothing."""
     by_lower = {name.lower(): name for name in known}
-    found = get_close_matches(word[:WORD_SHOWN].lower(), by_lower, n=1)
-    return f"; did you mean {by_lower[found[0]]}?" if found else ""
+    texts = get_close_matches(word[:WORD_SHOWN].lower(), by_lower, n=1)
+    return f"; did you mean {by_lower[texts[0]]}?" if texts else ""
 
 
 def check_folder(path: str | PathLike[str]) -> None:
@@ -59,7 +59,7 @@ def check_keywords(name: str, known: Collection[str], given: Iterable[str]) -> N
     """TypeError for a keyword that is not known, with the nearest one that is."""
     for keyword in given:
         if keyword not in known:
-            taken = [each for each in known if each not in ("self", "cls")]
+            taken = [text for text in known if text not in ("self", "cls")]
             raise TypeError(f"{name} takes no {keyword!r:.60}; it takes {', '.join(taken)}{nearest(keyword, taken)}")
 
 
@@ -69,9 +69,9 @@ def check_needed(
     """TypeError for an argument without a default that is neither among the first `count` nor given by its name."""
     code: CodeType = function.__code__
     must = code.co_varnames[count : code.co_argcount - len(function.__defaults__ or ())]
-    missing = [each for each in must if each not in given]
+    missing = [text for text in must if text not in given]
     if missing:
-        taken = [each for each in known if each not in ("self", "cls")]
+        taken = [text for text in known if text not in ("self", "cls")]
         raise TypeError(f"{name} needs {' and '.join(missing)}; it takes {', '.join(taken)}")
 
 
@@ -87,9 +87,13 @@ def checked(function: Function, name: str | None = None) -> Function:
         return function(*arguments, **keywords)
 
     if function.__code__.co_flags & CO_VARKEYWORDS:  # help shows every keyword by its name
-        shown = [each for each in signature(function).parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
-        named = {each.name for each in shown}
-        shown += [Parameter(each, Parameter.KEYWORD_ONLY, default=Default()) for each in known if each not in named]
+        shown = [
+            parameter
+            for parameter in signature(function).parameters.values()
+            if parameter.kind is not Parameter.VAR_KEYWORD
+        ]
+        named = {parameter.name for parameter in shown}
+        shown += [Parameter(text, Parameter.KEYWORD_ONLY, default=Default()) for text in known if text not in named]
         call.__signature__ = signature(function).replace(parameters=shown)  # type: ignore[attr-defined]
     return cast(Function, call)
 

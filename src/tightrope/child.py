@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import BinaryIO
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-ADDRESSES_MOST = 4 << 30  # bytes of addresses: what asks for more is refused
+ADDRESSES_MAX = 4 << 30  # bytes of addresses: what asks for more is refused
 
 
 def cores() -> int:
@@ -39,7 +39,7 @@ def limited(nice: int) -> None:
         import resource
 
         os.nice(nice)
-        resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES_MOST, ADDRESSES_MOST))
+        resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES_MAX, ADDRESSES_MAX))
     except (ImportError, OSError, ValueError):
         return
 

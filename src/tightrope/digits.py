@@ -9,7 +9,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 EXACT = Context(prec=2000)  # holds every double, times a hundred
 FIXED_FROM, FIXED_TO = 1e-4, 1e15  # plain decimals between, an exponent elsewhere
 DEFAULT_DIGITS = 6  # as Python's own
-DIGITS_MOST = 400
+DIGITS_MAX = 400
 
 _SPEC = re.compile(r"(?:(?P<fill>.)?(?P<align>[<>^]))?(?P<width>\d{1,4})?(?:\.(?P<digits>\d{1,4}))?(?P<kind>[feg%])?")
 
@@ -27,15 +27,15 @@ def outward(lower: float, upper: float, spec: str, plain: str) -> str:
 
     plain is the text where the format asks for no digits.
     """
-    found = _SPEC.fullmatch(spec)
-    if found is None or int(found["digits"] or 0) > DIGITS_MOST:
+    match = _SPEC.fullmatch(spec)
+    if match is None or int(match["digits"] or 0) > DIGITS_MAX:
         raise ValueError(f"a bound takes formats such as .3f, .2e, .4g, .1% and >30, not {spec!r:.60}")
     text = plain
-    if found["kind"] or found["digits"]:
-        digits = DEFAULT_DIGITS if found["digits"] is None else int(found["digits"])
-        low, high = (_end(value, found["kind"] or "g", digits, up) for value, up in ((lower, False), (upper, True)))
+    if match["kind"] or match["digits"]:
+        digits = DEFAULT_DIGITS if match["digits"] is None else int(match["digits"])
+        low, high = (_end(value, match["kind"] or "g", digits, up) for value, up in ((lower, False), (upper, True)))
         text = f"[{low}, {high}]"
-    return format(text, f"{found['fill'] or ' '}{found['align'] or '<'}{found['width'] or '0'}")
+    return format(text, f"{match['fill'] or ' '}{match['align'] or '<'}{match['width'] or '0'}")
 
 
 def short(value: float) -> str:

@@ -22,9 +22,9 @@ from .errors import DataError, InvalidParameter
 from .version import __version__, install_command
 
 SCHEMA = 1
-DEPTH_MOST = 100
-BRACKETS_MOST = 4 * DEPTH_MOST  # within one another: a composition takes three of them
-EXACT_MOST = 2.0**53  # up to here whole numbers are the same, written as integers or as doubles
+DEPTH_MAX = 100
+BRACKETS_MAX = 4 * DEPTH_MAX  # within one another: a composition takes three of them
+EXACT_MAX = 2.0**53  # up to here whole numbers are the same, written as integers or as doubles
 
 Date = str | date | None  # of a document: ISO 8601, UTC where nothing else is said; None for now
 
@@ -109,8 +109,8 @@ def read(text: str, about: str, changed: bool = False) -> dict[str, Any]:
 
 def read_value(text: str) -> Any:
     """Any JSON value, strictly: no key twice, no number beyond a double, none of JavaScript's other constants."""
-    if isinstance(text, str) and _brackets(text) > BRACKETS_MOST:
-        raise DataError(f"nested more than {DEPTH_MOST} deep")
+    if isinstance(text, str) and _brackets(text) > BRACKETS_MAX:
+        raise DataError(f"nested more than {DEPTH_MAX} deep")
     try:
         return json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant, parse_float=_finite)
     except DataError:
@@ -118,7 +118,7 @@ def read_value(text: str) -> Any:
     except json.JSONDecodeError as error:
         raise DataError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
     except RecursionError:
-        raise DataError(f"nested more than {DEPTH_MOST} deep") from None
+        raise DataError(f"nested more than {DEPTH_MAX} deep") from None
     except (TypeError, ValueError):
         raise DataError("not JSON: a text, with numbers within the range of a double, is needed") from None
 
@@ -126,7 +126,7 @@ def read_value(text: str) -> Any:
 def _brackets(text: str) -> int:
     """How many brackets are open at once: counted here, as Python's reader ends where its stack does, or not at all."""
     opening = text.count("[") + text.count("{")
-    if opening <= BRACKETS_MOST:
+    if opening <= BRACKETS_MAX:
         return opening
     depth = most = 0
     for match in _MARK.finditer(text):
@@ -153,13 +153,13 @@ def plain(value: object) -> Any:
 
 def _canonical(value: object, depth: int = 1) -> object:
     """The same value, whoever writes it: other programs write 1.0 as 1."""
-    if depth > DEPTH_MOST:
-        raise DataError(f"nested more than {DEPTH_MOST} deep")
+    if depth > DEPTH_MAX:
+        raise DataError(f"nested more than {DEPTH_MAX} deep")
     if isinstance(value, Mapping):
         return {key: _canonical(item, depth + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_canonical(item, depth + 1) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < EXACT_MOST else value
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < EXACT_MAX else value
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .mechanisms.base import Mechanism
     from .plotting.style import Axes, Figure
 
-TITLE_MOST = 160  # characters
+TITLE_MAX = 160  # characters
 
 
 class EpochRow(NamedTuple):
@@ -90,7 +90,7 @@ class Epochs(PointTable, NotebookTable):
 
     @property
     def _title(self) -> str:
-        of = f" of {shortened(self.runs[-1].label, TITLE_MOST)}" if self else ""
+        of = f" of {shortened(self.runs[-1].label, TITLE_MAX)}" if self else ""
         return f"epsilon at delta {short(self.delta)}{of}"
 
     @property

@@ -25,9 +25,9 @@ SEEN_WIDTH = 2e-3  # of P[loss <= edge]: from here on a picture says why it is w
 BAND_SHARE = 0.02  # of the highest bar: ends that are further apart are both drawn
 SEEN = 1e-9  # a probability that a bar shows
 # Where atoms are looked for: heavy bins, heavier than both neighbours or much heavier than one; halves that keep this.
-ATOM_LEAST, PEAK, STEEP, KEPT = 1e-3, 1.2, 2.5, 0.3
+ATOM_MIN, PEAK, STEEP, KEPT = 1e-3, 1.2, 2.5, 0.3
 ATOM_WIDTH = 1e-9  # of the range
-PARTS_MOST = 300
+PARTS_MAX = 300
 MARGIN_SHARE = 0.04
 ONE_LOSS = 1e-9  # of their size: ends that are no further apart leave no room for bins between doubles
 STEM_SHARE = 0.03  # of the range: how far the bar of infinite losses stands from the others
@@ -107,11 +107,11 @@ def loss_atoms(
         before, mass, after = masses[index : index + 3]
         if difference(*reversed(ends[1])).lower < KEPT * mass:
             continue
-        if mass > ATOM_LEAST and (mass > PEAK * max(before, after) or mass > STEEP * min(before, after)):
+        if mass > ATOM_MIN and (mass > PEAK * max(before, after) or mass > STEEP * min(before, after)):
             parts.append(_Suspect(*ends[0], *ends[1], mass))
     shortest = ATOM_WIDTH * (edges[-1] - edges[0])
     found: list[_Suspect] = []
-    while parts and len(parts) <= PARTS_MOST:
+    while parts and len(parts) <= PARTS_MAX:
         done = [part for part in parts if part.upto - part.after <= shortest]
         found += [part for part in done if difference(part.above, part.under).lower >= KEPT * part.mass]
         parts = [part for part in parts if part.upto - part.after > shortest]

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from . import work
+from . import compute_budget
 from .account import Case, ask, counted
 from .bound import Bound
 from .engines.answer import Answer, Point, nothing_known
@@ -30,14 +30,14 @@ def loss_law(mechanism: Mechanism, question: Question, bins: int) -> LossLaw:
     """The masses of equal bins from the lowest quantile to the highest, in every direction, and the atoms in them."""
     count = counted("bins", bins, least=1)
     question = replace(question, accuracy=None)  # bins have any mass
-    with work.allowance(question.seconds), work.part(1.0) as meter:
+    with compute_budget.allowance(question.seconds), compute_budget.part(1.0) as meter:
         infinite = {each: _infinite(mechanism, question, each) for each in _directions(mechanism, question)}
         case = Case.of(mechanism, question, True, RANGE_AIM)
-        planners = {each.terms: each for each in case.planners.values() if isinstance(each, LossPlanner)}
+        planners = {planner.terms: planner for planner in case.planners.values() if isinstance(planner, LossPlanner)}
         highest = (1.0 - OUTSIDE) * (1.0 - max(mass.upper for mass in infinite.values()))
         edges = loss_edges(_ends(planners.values(), (OUTSIDE, highest)), count)
-        with work.part(EDGES_SHARE):
-            found = dict(zip(planners, survey([each.law for each in planners.values()], edges), strict=True))
+        with compute_budget.part(EDGES_SHARE):
+            found = dict(zip(planners, survey([planner.law for planner in planners.values()], edges), strict=True))
         sides = []
         for direction, mass in infinite.items():
             side = _Side(case, direction, meter)
@@ -60,13 +60,13 @@ def _infinite(mechanism: Mechanism, question: Question, direction: Direction) ->
 
 def _ends(planners: Iterable[LossPlanner], places: Sequence[float]) -> list[float]:
     """Quantiles, roughly."""
-    found: list[float] = []
+    values: list[float] = []
     for planner in planners:
         for p in places:
-            with work.part(RANGE_SHARE):
+            with compute_budget.part(RANGE_SHARE):
                 end = planner.roughly(p, RANGE_AIM)
-            found += (end.lower, end.upper)
-    return found
+            values += (end.lower, end.upper)
+    return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +75,21 @@ class _Side:
 
     case: Case
     direction: Direction
-    meter: work.Meter
+    meter: compute_budget.Meter
 
     @property
     def planner(self) -> LossPlanner | None:
         """None where even the pairs took too long."""
-        found = self.case.planners.get(self.direction)
-        return found if isinstance(found, LossPlanner) else None
+        planner = self.case.planners.get(self.direction)
+        return planner if isinstance(planner, LossPlanner) else None
 
     def below(self, places: Sequence[float]) -> tuple[Bound, ...]:
         """At many t."""
         return self.certified(places, None if self.planner is None else survey([self.planner.law], places)[0])
 
-    def certified(self, places: Sequence[float], found: Sequence[Answer] | None) -> tuple[Bound, ...]:
+    def certified(self, places: Sequence[float], answers: Sequence[Answer] | None) -> tuple[Bound, ...]:
         """What was found as bounds; anything may be true where nothing was."""
-        told = found or [nothing_known(Point("loss_cdf", t)) for t in places]
-        return tuple(self.case.certified(each, self.direction, self.meter, each.width <= SEEN_WIDTH) for each in told)
+        told = answers or [nothing_known(Point("loss_cdf", t)) for t in places]
+        return tuple(
+            self.case.certified(answer, self.direction, self.meter, answer.width <= SEEN_WIDTH) for answer in told
+        )

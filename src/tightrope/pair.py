@@ -16,21 +16,21 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from flint import acb, arb
 
-    from .facets.between import Fineness
     from .facets.bounds import ProfileBounds
     from .facets.cgf import Cgf
     from .facets.finite import Atoms, FiniteLaw
-    from .facets.hits import HitLaw
     from .facets.lattice import Lattice
-    from .facets.pools import Pools
+    from .facets.parameter_binning import ParameterBinning
+    from .facets.participation_law import ParticipationLaw
     from .facets.ratio import RatioTransform
+    from .facets.resolution import Resolution
+    from .kernels.double_double import DoubleDouble
     from .kernels.enclosure import Enclosure, FloatArray
-    from .kernels.twofold import Twofold
     from .relation import Direction
 
 # Relative error of every tail in float64 where the tail is at least 1e-300; below, at most 1e-313 absolute.
 TAIL_ERROR = 1e-13
-PROFILE_COST = 200  # of a profile that goes through balls
+HOCKEY_STICK_COST = 200  # of a profile that goes through balls
 
 
 class Tails(NamedTuple):
@@ -66,7 +66,7 @@ class Sampling(NamedTuple):
     direction: Direction
 
 
-class Seen(NamedTuple):
+class VisibleParticipation(NamedTuple):
     """A use that shows whether the record took part.
 
     With probability `chance` it is a hit, of loss log chance + N, N the loss of a Gaussian pair with this variance;
@@ -82,13 +82,13 @@ class Seen(NamedTuple):
     blur: arb
 
 
-class Profile(Protocol):
+class HockeyStick(Protocol):
     """H of a pair, or of several together, in balls."""
 
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
         """H(e^epsilon), for any real epsilon."""
 
-    def profile_cost(self) -> int:
+    def hockey_stick_cost(self) -> int:
         """Evaluations of a Gaussian's profile, in an array, that take about as long as one of this."""
 
 
@@ -104,7 +104,7 @@ class Pair(ABC):
     """A dominating pair. Instances are frozen values; equal pairs compare equal and hash alike."""
 
     @abstractmethod
-    def tails(self, t: Twofold) -> Tails:
+    def tails(self, t: DoubleDouble) -> Tails:
         """Tails in float64, relative error TAIL_ERROR; t may be -inf, and +inf, where p_above is the infinite mass.
 
         Next to an atom of the loss the tails may be those of a point one rounding error (4 units of t) away, all four
@@ -112,7 +112,7 @@ class Pair(ABC):
         """
 
     @abstractmethod
-    def profile(self, epsilon: Enclosure) -> Enclosure:
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
         """H(e^epsilon) for any finite epsilon, without cancellation, with its radius."""
 
     @abstractmethod
@@ -120,7 +120,7 @@ class Pair(ABC):
         """Tails in balls; where t cannot be told from an atom, the hull of both sides."""
 
     @abstractmethod
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
         """H(e^epsilon) in balls, for any real epsilon."""
 
     @abstractmethod
@@ -166,7 +166,7 @@ class Pair(ABC):
         inside = [*self.bases(), *(pair for pair, _ in self.factors() or ())]
         return self.divergence(2.0) is not None or any(pair.of_bounds() for pair in inside)
 
-    def rho(self) -> arb | None:
+    def zcdp_rho(self) -> arb | None:
         """zCDP: K(c) <= c (c + 1) rho for every c > 0; by the range of the loss where no more is known, such as
         L tanh(L/2) for losses in [-L, L].
 
@@ -179,14 +179,14 @@ class Pair(ABC):
         lowest, highest = self.loss_range()
         return rho_of_range(lowest if self.bounded() else None, highest)
 
-    def far(self) -> tuple[tuple[arb, arb], ...]:
+    def approximate_zcdp(self) -> tuple[tuple[arb, arb], ...]:
         """(s, rho) with K(c) <= c s + c (c + 1) rho for every c > 0, where that rho is less than its own; falling rho.
 
         Guarantee: upper. Proof: docs/proofs/gdp.md, section 5.
         """
         return ()
 
-    def gaussian(self) -> arb | None:
+    def gdp_mu(self) -> arb | None:
         """GDP: a mu whose Gaussian pair dominates it; by the range of the loss where no more is known.
 
         Guarantee: upper. Proof: docs/proofs/gdp.md, section 6.
@@ -195,7 +195,7 @@ class Pair(ABC):
 
         return mu_of_range(*self.loss_range()) if self.bounded() else None
 
-    def gaussian_limit(self, direction: Direction) -> arb | None:
+    def gdp_mu_lower(self, direction: Direction) -> arb | None:
         """A mu whose Gaussian it follows far out: H(a) >= c H_mu(C a) for every a > 0, with some c, C > 0.
 
         For REMOVE H is its own profile, for ADD that of its reverse. Then no smaller mu dominates, and mu^2 add up.
@@ -219,15 +219,15 @@ class Pair(ABC):
         """The coarsest lattice that is known to hold all finite losses. Guarantee: exact."""
         return None
 
-    def profile_cost(self) -> int:
+    def hockey_stick_cost(self) -> int:
         """How dear one evaluation of the profile is, in evaluations of a Gaussian's in an array; about."""
-        return PROFILE_COST
+        return HOCKEY_STICK_COST
 
     def finite(self) -> FiniteLaw | None:
         """Its law, where it has finitely many losses that can be listed in balls."""
         return None
 
-    def together(self, like: Sequence[tuple[Pair, int]]) -> Profile | None:
+    def compose_exact(self, like: Sequence[tuple[Pair, int]]) -> HockeyStick | None:
         """The exact profile of (pair, count) uses of its family, itself among them; a Pair where they are one."""
         return None
 
@@ -239,7 +239,7 @@ class Pair(ABC):
         """The Laplace transform of dP/dQ under Q, where it falls quickly along vertical lines."""
         return None
 
-    def sealed(self) -> Pair | None:
+    def conditioned_on_finite_loss(self) -> Pair | None:
         """The laws where both sides live, renormalised: itself where there is no infinite loss.
 
         Exact; None where the two sides have not the same mass there, or that is not known.
@@ -255,9 +255,9 @@ class Pair(ABC):
         family; else derived.allocated makes it. Proof: docs/proofs/allocation.md, section 2."""
         return None
 
-    def glued(self, rate: float) -> Pair | None:
+    def fixed_size_subsampled(self, rate: float) -> Pair | None:
         """Of a pair that is symmetric: its sample above the loss 0 and the mirror image below, where that is a pair of
-        its own family; else derived.glued makes it."""
+        its own family; else derived.fixed_size_subsampled makes it."""
         return None
 
     def shifted(self, times: int) -> Pair | None:
@@ -268,7 +268,7 @@ class Pair(ABC):
         """
         return self if times == 1 else None
 
-    def mixture(self, hits: HitLaw, direction: Direction) -> Pair | None:
+    def mixture(self, hits: ParticipationLaw, direction: Direction) -> Pair | None:
         """The mixture of its noise at 0, 1, ... times its shift by this law of hits, against the noise, or the reverse.
 
         For symmetric log-concave noise this is a group of records in a sample. None where nothing is known.
@@ -276,7 +276,7 @@ class Pair(ABC):
         """
         return None
 
-    def hidden(self, steps: int, hits: int) -> tuple[Pair, ...]:
+    def hidden_participation(self, steps: int, hits: int) -> tuple[Pair, ...]:
         """Pairs at or below that of so many uses, of which so many, nobody knows which, show P and all others Q.
 
         Against all Q. They stay so if some uses show P at several times the shift. Nothing where nothing is known.
@@ -291,7 +291,7 @@ class Pair(ABC):
         """
         return None
 
-    def chained(self, links: Sequence[tuple[Pair, int]]) -> Pair | None:
+    def group_privacy(self, links: Sequence[tuple[Pair, int]]) -> Pair | None:
         """The chain of (pair, count) links of its family, itself among them, the first outermost, as one pair.
 
         Guarantee: exact. Proof: docs/proofs/group.md, sections 1 and 3.
@@ -314,19 +314,19 @@ class Pair(ABC):
         """The same map of other bases. Guarantee: bases that dominate give a pair that dominates."""
         raise NotImplementedError
 
-    def between(self, fine: Fineness) -> tuple[Pair, Pair] | None:
+    def bracket(self, fine: Resolution) -> tuple[Pair, Pair] | None:
         """A finite pair that it dominates, and one that dominates it; None where its own tails are known.
 
         Its bases, where it has any, have tails.
         """
         return None
 
-    def profile_bounds(self, proof: bool) -> ProfileBounds | None:
+    def hockey_stick_bounds(self, proof: bool) -> ProfileBounds | None:
         """Its profile between two numbers at each epsilon, where it is not known by itself; proof: by balls alone."""
         return None
 
     def plainer(self) -> tuple[tuple[Pair, ...], Pair] | None:
-        """Some that it dominates, and one that dominates it, of simpler make, for where `between` tells too little."""
+        """Some that it dominates, and one that dominates it, of simpler make, for where `bracket` tells too little."""
         return None
 
     def alternatives(self) -> tuple[Pair, ...]:
@@ -345,27 +345,28 @@ class Pair(ABC):
         sample = other.sampling()
         return self == other or (sample is not None and self.dominates(sample.base))
 
-    def bracketed(self) -> bool:
-        """Whether, composed, it is known between two finite pairs only, for `between` or for what is inside."""
-        return any(base.bracketed() for base in self.bases())
+    def has_bracket_only(self) -> bool:
+        """Whether, composed, it is known between two finite pairs only, for `bracket` or for what is inside."""
+        return any(base.has_bracket_only() for base in self.bases())
 
-    def joined(self, like: Sequence[tuple[Pair, int]]) -> Pair | None:
+    def compose_dominating(self, like: Sequence[tuple[Pair, int]]) -> Pair | None:
         """(pair, count) uses of its family, itself among them, as one pair, where that tells more than their product.
 
         Guarantee: it dominates every mechanism that these describe.
         """
         return None
 
-    def pools(self, like: Sequence[tuple[Pair, int]], cells: int, mixed: bool) -> Pools | None:
+    def bin_parameters(self, like: Sequence[tuple[Pair, int]], cells: int, mixed: bool) -> ParameterBinning | None:
         """Fewer kinds on either side of (pair, count) uses of its family, itself among them, about `cells` of them.
 
-        mixed: combinations of two kinds, known by their moments only, which are closer. Guarantee: facets.pools.
+        mixed: combinations of two kinds, known by their moments only, which are closer. Guarantee:
+        facets.parameter_binning.
         """
         return None
 
-    def sampled_pools(
+    def bin_sampled_parameters(
         self, like: Sequence[tuple[Pair, int]], make: Callable[[Pair], Pair], cells: int, mixed: bool
-    ) -> Pools | None:
+    ) -> ParameterBinning | None:
         """The same of Poisson samples of such bases, at a rate and in a direction that `make` knows."""
         return None
 
@@ -373,6 +374,6 @@ class Pair(ABC):
         """Whether it refuses tails and profile, so that engines which ask for neither are the only way to its law."""
         return False
 
-    def seen(self) -> Seen | None:
+    def visible_participation(self) -> VisibleParticipation | None:
         """One use, told apart into hits and misses, at the working precision."""
         return None

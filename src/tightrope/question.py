@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar, TypedDict
 
+from .compute_budget import Rating
 from .digits import short
 from .errors import InvalidParameter
 from .relation import Direction
-from .work import Rating
 
 AUTO = "auto"  # the engine is chosen
 # What is given where a quantity is asked for: the arguments of its method, by their names.

@@ -33,7 +33,7 @@ class Relation(Enum):
 
 def relation_named(name: object) -> Relation:
     """The relation of this name."""
-    known = {each.value: each for each in Relation}
+    known = {relation.value: relation for relation in Relation}
     if not isinstance(name, str) or name not in known:
         raise InvalidParameter(f"neighbours must be 'add_remove' or 'replace', not {name!r:.40}")
     return known[name]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import documents
 from .assumptions import assumptions
-from .bound import Bound, Budget, Certificate, FrozenMapping, budget_lines
+from .bound import Bound, Certificate, ErrorBreakdown, FrozenMapping, error_lines
 from .documents import Date, plain
 from .errors import DataError, InvalidParameter
 from .question import ARGUMENTS, PROBABILITIES, SIGNED, parsed
@@ -150,7 +150,7 @@ def conversion(
 ) -> str:
     """Results of one run, and what was refused: the quantity, its arguments and why."""
     left_out = [{"quantity": quantity, **plain(arguments), "why": why} for quantity, arguments, why in refused]
-    found = [each.document() for each in results]
+    found = [result.document() for result in results]
     return documents.write_dated({"results": found, **({"refused": left_out} if left_out else {})}, date)
 
 
@@ -164,7 +164,7 @@ def risk(found: Risk, seconds: float, date: Date = None) -> str:
     told = {"meant": found.meant, "assumed": found.assumed, "not_covered": found.not_covered}
     sentences = [row.sentence for row in found.rows]
     return documents.write_dated(
-        {"results": results, "sentences": sentences, **{name: list(each) for name, each in told.items()}}, date
+        {"results": results, "sentences": sentences, **{name: list(texts) for name, texts in told.items()}}, date
     )
 
 
@@ -181,24 +181,24 @@ def epochs(found: Epochs, seconds: float, date: Date = None) -> str:
 
 def comparisons(found: Sequence[Comparison], several: bool, date: Date = None) -> str:
     """One object for one comparison; a list of results for several."""
-    records = [comparison_record(each) for each in found]
+    records = [comparison_record(comparison) for comparison in found]
     return documents.write_dated({"results": records} if several else records[0], date)
 
 
-def comparison_record(found: Comparison) -> dict[str, Any]:
+def comparison_record(comparison: Comparison) -> dict[str, Any]:
     """A comparison as a part of another document."""
     shown = ("method", "value", "kind", "distance", "why", "seconds")
-    certificate = found.truth.certificate
+    certificate = comparison.truth.certificate
     return {
-        "quantity": found.quantity,
-        ARGUMENTS[found.quantity][0]: found.given,
-        "expression": found.expression,
+        "quantity": comparison.quantity,
+        ARGUMENTS[comparison.quantity][0]: comparison.given,
+        "expression": comparison.expression,
         "relation": None if certificate is None else plain(certificate.relation),
-        **_certified_ends(found.truth),
-        "why": found.why,
-        "seconds": found.seconds,
-        "assumptions": assumptions(found.expression, found.quantity, found.truth),
-        "methods": [{name: plain(getattr(row, name)) for name in shown} for row in found.rows],
+        **_certified_ends(comparison.truth),
+        "why": comparison.why,
+        "seconds": comparison.seconds,
+        "assumptions": assumptions(comparison.expression, comparison.quantity, comparison.truth),
+        "methods": [{name: plain(getattr(row, name)) for name in shown} for row in comparison.rows],
     }
 
 
@@ -231,11 +231,11 @@ def _certificate(certificate: Certificate) -> dict[str, Any]:
 
 def _bound(document: Mapping[str, Any]) -> Bound:
     """The interval; one that no answer can be is refused."""
-    found = Bound(_number(document["lower"]), _number(document["upper"]), _certified(document))
+    bound = Bound(_number(document["lower"]), _number(document["upper"]), _certified(document))
     quantity = document["quantity"]
-    if (found.lower < 0.0 and quantity not in SIGNED) or (quantity in PROBABILITIES and found.upper > 1.0):
-        raise ValueError(f"{quantity} cannot lie in [{found.lower!r}, {found.upper!r}]")
-    return found
+    if (bound.lower < 0.0 and quantity not in SIGNED) or (quantity in PROBABILITIES and bound.upper > 1.0):
+        raise ValueError(f"{quantity} cannot lie in [{bound.lower!r}, {bound.upper!r}]")
+    return bound
 
 
 def _certified(document: Mapping[str, Any]) -> Certificate:
@@ -259,7 +259,7 @@ def _certified(document: Mapping[str, Any]) -> Certificate:
         confidence=document["confidence"],
         direction=parsed(document["direction"]),
         label=_text(document["certificate"].get("label", "")),
-        budget=Budget(*(budget_lines(**side) for side in lines)),
+        budget=ErrorBreakdown(*(error_lines(**side) for side in lines)),
     )
 
 

@@ -1,6 +1,6 @@
 """What a release may cost a person, as a value: one number and one sentence in plain words for each question.
 
-Made by readings/risk.py; docs/risk.md derives every sentence.
+Made by metrics/risk.py; docs/risk.md derives every sentence.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ class Risk:
             for row in self.rows
         )
         notes = "".join(
-            f"<p>{name}</p><ul>{''.join(f'<li>{escape(note)}</li>' for note in found)}</ul>"
-            for name, found in self._notes()
+            f"<p>{name}</p><ul>{''.join(f'<li>{escape(note)}</li>' for note in texts)}</ul>"
+            for name, texts in self._notes()
         )
         return f"<table><caption>{escape(self.title)}</caption>{rows}</table>{notes}"
 

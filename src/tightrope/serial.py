@@ -16,7 +16,7 @@ from typing import Any
 
 from . import catalogue
 from .calls import checked, quoted
-from .documents import DEPTH_MOST, plain, read, write
+from .documents import DEPTH_MAX, plain, read, write
 from .errors import DataError, TightropeError
 from .mechanisms.base import Leaf, Mechanism
 from .mechanisms.data_file import Folder, allowed_file
@@ -26,7 +26,7 @@ from .transforms.composition import compose, repeat
 from .transforms.parallel import Parallel
 
 INFINITIES = ("inf", "-inf")
-EXPONENT_BITS_MOST = 1023  # whole numbers stay within the range of a double
+EXPONENT_BITS_MAX = 1023  # whole numbers stay within the range of a double
 
 
 @checked
@@ -44,7 +44,7 @@ def load(text: str, files: Folder | None = None) -> Mechanism:
     document = read(text, "a mechanism")
     _expect_keys(document, {"schema", "run"}, "the document")
     try:
-        return _mechanism(document["run"], DEPTH_MOST, files)
+        return _mechanism(document["run"], DEPTH_MAX, files)
     except DataError:
         raise
     except TightropeError as error:
@@ -77,7 +77,7 @@ def _unnamed_tree(mechanism: Mechanism) -> dict[str, Any]:
 
 def _mechanism(tree: object, depth: int, files: Folder | None) -> Mechanism:
     if depth == 0:
-        raise DataError(f"nested more than {DEPTH_MOST} deep")
+        raise DataError(f"nested more than {DEPTH_MAX} deep")
     if isinstance(tree, dict):
         if "name" in tree:
             name = tree["name"]
@@ -161,7 +161,7 @@ def _number(name: str, value: object) -> float:
     if isinstance(value, str) and value in INFINITIES:
         return float(value)
     if isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool)):
-        if isinstance(value, int) and value.bit_length() > EXPONENT_BITS_MOST:
+        if isinstance(value, int) and value.bit_length() > EXPONENT_BITS_MAX:
             raise DataError(f"{quoted(name)} is beyond the range of a double")
         return value
     raise DataError(f"{quoted(name)} must be a number or a list of numbers, not {type(value).__name__}")

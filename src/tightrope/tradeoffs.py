@@ -11,11 +11,11 @@ from itertools import pairwise
 from os import PathLike
 from typing import TYPE_CHECKING, cast, overload
 
-from .bound import Bound, Budget
+from .bound import Bound, ErrorBreakdown
 from .calls import checked, cut
 from .digits import short
 from .errors import InvalidParameter
-from .kernels.directed import FEW, lowered, next_down, next_up, raised
+from .kernels.directed import FEW, next_down, next_up, round_down, round_up
 from .point_table import Point, PointTable
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Tradeoffs(PointTable):
         share = (Fraction(right) - Fraction(fpr)) / (Fraction(right) - Fraction(left))
         upper = next_up(float(share * Fraction(high) + (1 - share) * Fraction(low)))
         known = self.certificate
-        between = None if known is None else replace(known, reason=BETWEEN, budget=Budget())
+        between = None if known is None else replace(known, reason=BETWEEN, budget=ErrorBreakdown())
         return Bound(max(lower, 0.0), min(upper, 1.0), between)
 
     @checked
@@ -158,7 +158,7 @@ def _line(distance: float, value: float, slope: float) -> float:
     if math.isinf(slope):
         return 0.0
     fall = slope * distance
-    return next_down(value - (raised(fall, FEW) if fall > 0.0 else lowered(fall, FEW)))
+    return next_down(value - (round_up(fall, FEW) if fall > 0.0 else round_down(fall, FEW)))
 
 
 @checked

@@ -37,9 +37,12 @@ class VerifiedAnswer:
     def __str__(self) -> str:
         run = self.expression if self.expression.isprintable() else repr(self.expression)
         lines = [shortened(run, RUN_SHOWN) or "(no expression)", f"  {self.asked}"]
-        for each in self.verdicts:
-            found = "" if each.found is None else f"; delta there in [{each.found[0]!r}, {each.found[1]!r}]"
-            lines.append(f"  {each.end} {each.value!r}: {each.verdict}{f' ({each.why})' if each.why else ''}{found}")
+        for verdict in self.verdicts:
+            text = "" if verdict.found is None else f"; delta there in [{verdict.found[0]!r}, {verdict.found[1]!r}]"
+            lines.append(
+                f"  {verdict.end} {verdict.value!r}: "
+                f"{verdict.verdict}{f' ({verdict.why})' if verdict.why else ''}{text}"
+            )
         return "\n".join(lines)
 
 
@@ -52,12 +55,12 @@ class Verification:
 
     def count(self, verdict: str) -> int:
         """How many ends have this verdict: "proved", "refuted" or "not checkable"."""
-        return sum(each.verdict == verdict for answer in self.answers for each in answer.verdicts)
+        return sum(end_verdict.verdict == verdict for answer in self.answers for end_verdict in answer.verdicts)
 
     @property
     def proved(self) -> bool:
         """Whether every end is proved, which does not depend on the digest."""
-        return all(each.verdict == PROVED for answer in self.answers for each in answer.verdicts)
+        return all(verdict.verdict == PROVED for answer in self.answers for verdict in answer.verdicts)
 
     def __str__(self) -> str:
         digest = {
@@ -65,7 +68,7 @@ class Verification:
             True: "the digest agrees",
             False: "the digest does not agree: changed after it was written",
         }[self.unchanged]
-        counts = ", ".join(f"{self.count(each)} {each}" for each in VERDICTS)
+        counts = ", ".join(f"{self.count(verdict)} {verdict}" for verdict in VERDICTS)
         return "\n".join([*map(str, self.answers), f"{counts}; {digest}"])
 
     def document(self) -> dict[str, Any]:
@@ -73,20 +76,20 @@ class Verification:
         return {
             "quantity": "verification",
             "unchanged": self.unchanged,
-            **{each.replace(" ", "_"): self.count(each) for each in VERDICTS},
+            **{verdict.replace(" ", "_"): self.count(verdict) for verdict in VERDICTS},
             "answers": [
                 {
                     "expression": answer.expression,
                     "asked": answer.asked,
                     "verdicts": [
                         {
-                            "end": each.end,
-                            "value": documents.plain(each.value),
-                            "verdict": each.verdict,
-                            "why": each.why,
-                            "delta": documents.plain(each.found),
+                            "end": verdict.end,
+                            "value": documents.plain(verdict.value),
+                            "verdict": verdict.verdict,
+                            "why": verdict.why,
+                            "delta": documents.plain(verdict.found),
                         }
-                        for each in answer.verdicts
+                        for verdict in answer.verdicts
                     ],
                 }
                 for answer in self.answers
@@ -165,8 +168,8 @@ def _against(target: float, lower: EndVerdict, upper: EndVerdict, missed: bool) 
 
 def _answers(value: object, depth: int = 0) -> Iterator[tuple[Mapping[str, Any], float | None]]:
     """Each answer, wherever it stands, and the target that it is about, where it is one of a calibration."""
-    if depth > documents.DEPTH_MOST:
-        raise DataError(f"nested more than {documents.DEPTH_MOST} deep")
+    if depth > documents.DEPTH_MAX:
+        raise DataError(f"nested more than {documents.DEPTH_MAX} deep")
     if isinstance(value, list):
         for each in value:
             yield from _answers(each, depth + 1)

@@ -26,7 +26,7 @@ from studies.tight_on_budget.timings import RECORD, Timings, hiding_noise, leaka
 SECRET = bytes(range(1, 33))
 RIGHT, WRONG = SECRET[:1] + bytes(31), bytes(32)
 STEP = 20  # nanoseconds per bin
-BINS_MOST = 32
+BINS_MAX = 32
 OUTSIDE = 0.005  # share of the pilot left to the first and to the last bin
 PILOT = 0.1
 CONFIDENCE = 0.99
@@ -50,7 +50,7 @@ def measure(name: str, draws: int, seed: int, tick: Callable[[int], None]) -> Ti
     compare, order = COMPARISONS[name], random.Random(seed)
     pilot = sorted(elapsed for _, elapsed in _run(compare, int(draws * PILOT), order))
     first, last = (pilot[int(share * (len(pilot) - 1))] // STEP for share in (OUTSIDE, 1.0 - OUTSIDE))
-    bins = min(last - first + 2, BINS_MOST)
+    bins = min(last - first + 2, BINS_MAX)
     counts = [[0] * bins, [0] * bins]
     for start in range(0, draws, 10_000):
         for right, elapsed in _run(compare, min(10_000, draws - start), order):

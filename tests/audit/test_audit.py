@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import tightrope as tr
-from tightrope import work
+from tightrope import compute_budget
 from tightrope.audit import AuditStatement, AuditTest
 from tightrope.kernels.enclosure import FloatArray
 
@@ -235,7 +235,7 @@ def test_a_busy_machine_answers_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
     """Seconds that nobody asked for are a measure of work: a clock that runs a thousand times as fast ends nothing."""
     given: dict[str, Any] = {"design": "one-run", "guesses": (1000, 100, 90), "sides": "in", "claim": DPSGD}
     found, start = tr.audit(**given), time.monotonic()
-    monkeypatch.setattr(work, "monotonic", lambda: start + 1000.0 * (time.monotonic() - start))
+    monkeypatch.setattr(compute_budget, "monotonic", lambda: start + 1000.0 * (time.monotonic() - start))
     assert tr.audit(**given) == found
     with pytest.raises(tr.WorkExhausted):
         tr.audit(*scored(1.0, count=100_000), design="runs", delta=1e-5, seconds=1.0)

@@ -11,12 +11,12 @@ import tightrope as tr
 from .visits import Visit
 
 RUN, OTHER = "Gaussian(sigma=2) * 3", "Laplace(scale=10) * 10"
-STEPS_MOST = 90  # of Tab, through all of the page
+STEPS_MAX = 90  # of Tab, through all of the page
 
 
 def tab_to(visit: Visit, target: Locator) -> None:
     """Presses Tab until the target has the focus."""
-    for _ in range(STEPS_MOST):
+    for _ in range(STEPS_MAX):
         if target.evaluate("element => element === document.activeElement"):
             return
         visit.page.keyboard.press("Tab")

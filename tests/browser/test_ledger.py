@@ -17,7 +17,7 @@ from tightrope import ledger
 from tightrope.explore.lanes import OF_LEDGER
 from tightrope.ledger import table
 from tightrope.ledger.ledger import Ledger
-from tightrope.ledger.orders import WRITES
+from tightrope.ledger.operations import WRITES
 
 from .served import Served
 from .test_access import NARROW, axe, sticking_out, violations  # noqa: F401  # axe is a fixture

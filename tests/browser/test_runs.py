@@ -15,7 +15,7 @@ from .visits import Visit
 
 GAUSSIAN, LAPLACE = "Gaussian(sigma=2) * 3", "Laplace(scale=10) * 10"
 DRAG_SECONDS, MOVES = 2.0, 40
-ASKED_MOST = 5  # questions a second, of one spot
+ASKED_MAX = 5  # questions a second, of one spot
 
 
 def test_a_typed_expression_is_answered_as_by_the_package(visit: Visit) -> None:
@@ -69,7 +69,7 @@ def test_a_dragged_slider_moves_the_number_the_text_and_the_address(visit: Visit
     expect(card.number).not_to_have_text(f"ε in {before}")  # while it is still held
     visit.page.mouse.up()
     assert by_spot
-    assert max(by_spot.values()) <= ASKED_MOST * took + 2, (by_spot, took)
+    assert max(by_spot.values()) <= ASKED_MAX * took + 2, (by_spot, took)
     sigma = card.field("sigma of Gaussian").input_value()
     assert float(sigma) > 2
     text = f"Gaussian(sigma={sigma}) * 3"

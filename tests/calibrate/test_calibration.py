@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import tightrope as tr
-from tightrope import work
+from tightrope import compute_budget
 from tightrope.calibrate.goal import Goal
 from tightrope.cli.app import app
 from tightrope.engines.contour import engine
@@ -299,7 +299,7 @@ def spending(after: int) -> Callable[[float], tr.Mechanism]:
         nonlocal calls
         calls += 1
         if calls == after:
-            work.spend(work.left())
+            compute_budget.spend(compute_budget.left())
         return tr.Gaussian(sigma=sigma) * 10
 
     return make

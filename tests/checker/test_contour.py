@@ -94,7 +94,7 @@ def test_atoms_alone_do_not_decay() -> None:
 
 @pytest.mark.parametrize("goal", [1, 2, 4])
 def test_nodes_that_are_left_out_are_counted(goal: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contour, "LINE_NODES_LEAST", 1)
+    monkeypatch.setattr(contour, "LINE_NODES_MIN", 1)
     for quarters in range(1, 24):
         terms, point = [(GaussianLaw(Fraction(2)), 1)], exact(Fraction(quarters, 4))
         tilt = saddle(terms, point)

@@ -51,8 +51,8 @@ def anything(random: Random) -> arb:
 @pytest.mark.parametrize("seed", range(cases(8, 2000)))
 def test_hostile_choices_leave_ends_on_their_side(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(seed)
-    monkeypatch.setattr(contour, "LINE_NODES_MOST", 300)
-    monkeypatch.setattr(contour, "CIRCLE_MOST", 300)
+    monkeypatch.setattr(contour, "LINE_NODES_MAX", 300)
+    monkeypatch.setattr(contour, "CIRCLE_MAX", 300)
     for law in LAWS:
         assert law is not None
         count, epsilon = random.choice([1, 2, 5]), exact(Fraction(random.choice([0.0, 0.5, random.uniform(0, 3)])))

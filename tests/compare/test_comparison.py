@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import tightrope as tr
-from tightrope import work
+from tightrope import compute_budget
 from tightrope.cli.compare import compare as command
 from tightrope.compare import compare, growth
 from tightrope.compare.comparison import Comparison, Row, _row, distance
@@ -113,7 +113,7 @@ def test_no_distance_has_an_exponent_where_a_reader_expects_none() -> None:
 
 
 def test_an_allowance_ends_the_comparison_and_says_so() -> None:
-    with work.allowance(1e-9):
+    with compute_budget.allowance(1e-9):
         spent = _row(METHODS[0], tr.parse(RUN), "epsilon", 1e-4, tr.Bound(1.0, 1.1), 1.0)
     assert spent.distance == "time ran out"
     assert spent.value == math.inf
@@ -123,10 +123,10 @@ def test_an_allowance_ends_the_comparison_and_says_so() -> None:
     assert "more seconds" in shown
     several = tr.compose(tr.Gaussian(sigma=1 + index / 30).poisson(rate=0.01) for index in range(30))
     slow = next(method for method in METHODS if method.name == "optimal, best point")
-    with work.allowance(0.4) as meter:
+    with compute_budget.allowance(0.4) as meter:
         assert _row(slow, several, "epsilon", 1e-5, tr.Bound(0.1, 0.2), 0.5).distance == "time ran out"
         left = meter.left
-    assert left >= 0.4 * 0.49 * work.UNITS_PER_SECOND * (1.0 - work.GRACE)
+    assert left >= 0.4 * 0.49 * compute_budget.UNITS_PER_SECOND * (1.0 - compute_budget.GRACE)
     mixture = tr.GaussianMixture(sigma=2, shifts=[0, 1, 2], weights=[0.25, 0.5, 0.25])  # whose pair costs some balls
     assert compare(mixture, delta=1e-4, methods="naive", seconds=1e-6).rows[0].late
     for wrong in (0.0, -1.0, math.nan, "x"):

@@ -70,7 +70,7 @@ def measure(group: Group) -> Measured:
 
 def profile(mechanism: tr.Mechanism) -> Callable[[Floats], Enclosure]:
     pair = mechanism.pair(tr.Direction.REMOVE)
-    return lambda points: pair.profile(exact(points))
+    return lambda points: pair.hockey_stick(exact(points))
 
 
 def engine(mechanism: tr.Mechanism) -> Callable[[Floats], Enclosure]:

@@ -12,7 +12,7 @@ from tests.conformance.cases import Case, direction_of, last_epsilon, losses, sa
 from tests.oracle.precision import precision
 from tests.oracle.truth import Truth
 from tests.search import thinned
-from tightrope.kernels.twofold import twofold
+from tightrope.kernels.double_double import double_double
 from tightrope.pair import TAIL_ERROR
 
 POINTS = 192
@@ -62,7 +62,7 @@ def within(value: float, truth: arb) -> bool:
 def test_tails(cases: list[Case]) -> None:
     for case in cases:
         points = thinned(tuple(places(case.truth)), str(case))
-        tails = case.mechanism.pair(direction_of(case.direction)).tails(twofold(np.array(points)))
+        tails = case.mechanism.pair(direction_of(case.direction)).tails(double_double(np.array(points)))
         wrong = [
             f"{name}({t!r}) = {float(values[index])!r}, not {truth.str(20)}"
             for index, t in enumerate(points)
@@ -77,7 +77,7 @@ def test_tails_at_atoms(cases: list[Case]) -> None:
     """At an atom the tail is that of a point within four units of t."""
     for case in cases:
         points = [loss for loss in losses(case.truth) if loss != 0.0][:12]
-        tails = case.mechanism.pair(direction_of(case.direction)).tails(twofold(np.array(points)))
+        tails = case.mechanism.pair(direction_of(case.direction)).tails(double_double(np.array(points)))
         for index, t in enumerate(points):
             reach = 4.0 * 2.0**-53 * abs(t)
             before, after = case.truth.tails(t - reach), case.truth.tails(t + reach)

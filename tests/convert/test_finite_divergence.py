@@ -6,7 +6,7 @@ import pytest
 
 import tightrope as tr
 from tightrope.convert.finite_divergence import Between
-from tightrope.facets.between import Fineness
+from tightrope.facets.resolution import Resolution
 from tightrope.relation import Direction
 
 POINTS = 1 << 12  # the width that they leave is far below what lies beyond
@@ -17,6 +17,6 @@ POINTS = 1 << 12  # the width that they leave is far below what lies beyond
 def test_what_is_given_up_comes_back_as_a_bound(order: float, tail: float) -> None:
     """Gaussian noise of the size of the sensitivity: D = order/2."""
     pair = tr.Gaussian(sigma=1).pair(Direction.REMOVE)
-    found = Between.of(pair, order)._at(Fineness(POINTS, tail, proof=False))
+    found = Between.of(pair, order)._at(Resolution(POINTS, tail, proof=False))
     assert found.lower <= order / 2 <= found.upper
     assert found.upper <= 1.3 * order / 2

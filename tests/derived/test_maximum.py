@@ -17,10 +17,10 @@ from tightrope.derived.product import ProductPair, product_pair
 from tightrope.engines.answer import Answer, Point
 from tightrope.engines.plan import Planner
 from tightrope.errors import UnsupportedMechanism
-from tightrope.facets.between import Fineness
+from tightrope.facets.resolution import Resolution
 from tightrope.kernels.ball import working_precision
+from tightrope.kernels.double_double import double_double
 from tightrope.kernels.enclosure import exact
-from tightrope.kernels.twofold import twofold
 from tightrope.pair import Pair
 from tightrope.question import Question
 from tightrope.relation import Direction
@@ -51,12 +51,12 @@ def answer(pair: Pair, count: int, quantity: str, given: float, proof: bool = Fa
 def test_a_pair_lies_between_the_finite_ones_around_it(name: str, proof: bool) -> None:
     pair, widths = PLAIN[name], []
     for points in (60, 240):
-        lower, upper = around(pair, Fineness(points, 1e-15, proof))
+        lower, upper = around(pair, Resolution(points, 1e-15, proof))
         with working_precision(300):
             gaps = []
             for epsilon in EPSILONS:
-                truth = pair.ball_profile(arb(epsilon))
-                below, above = (end.ball_profile(arb(epsilon)) for end in (lower, upper))
+                truth = pair.ball_hockey_stick(arb(epsilon))
+                below, above = (end.ball_hockey_stick(arb(epsilon)) for end in (lower, upper))
                 assert not below > truth
                 assert not truth > above
                 gaps.append(float((above - below).mid()))
@@ -70,8 +70,8 @@ def test_the_largest_of_finite_laws(seed: int) -> None:
     laws = [dyadic(rng, rng.choice([2, 3, 4])) for _ in range(rng.choice([2, 3]))]
     pair = maximum_pair(pair_of(law) for law in laws)
     assert isinstance(pair, MaximumPair)
-    fine = Fineness(64, 1e-20, False)
-    ends = [outcomes_of(end) for end in pair.between(fine)]
+    fine = Resolution(64, 1e-20, False)
+    ends = [outcomes_of(end) for end in pair.bracket(fine)]
     swapped = [tuple((q, p) for p, q in law) for law in laws]
     with working_precision(200):
         for alpha in alphas(rng)[1:]:
@@ -79,11 +79,11 @@ def test_the_largest_of_finite_laws(seed: int) -> None:
             mirror = max(profile(law, alpha) for law in swapped)
             assert profile(ends[0], alpha) <= truth <= profile(ends[1], alpha) <= profile(ends[0], alpha) + 2.0**-50
             epsilon = arb(float(alpha)).log()
-            assert pair.ball_profile(epsilon).overlaps(arb(truth.numerator) / arb(truth.denominator))
-            assert pair.reversed().ball_profile(epsilon).overlaps(arb(mirror.numerator) / arb(mirror.denominator))
+            assert pair.ball_hockey_stick(epsilon).overlaps(arb(truth.numerator) / arb(truth.denominator))
+            assert pair.reversed().ball_hockey_stick(epsilon).overlaps(arb(mirror.numerator) / arb(mirror.denominator))
             tails = pair.ball_tails(epsilon + arb(2) ** -40)  # next to it, where there is no atom
             assert (tails.p_above - (epsilon + arb(2) ** -40).exp() * tails.q_above).overlaps(
-                pair.ball_profile(epsilon + arb(2) ** -40)
+                pair.ball_hockey_stick(epsilon + arb(2) ** -40)
             )
 
 
@@ -95,7 +95,7 @@ def test_the_largest_composed_contains_every_mixture_of_uses(seed: int, proof: b
     one, two = dyadic(rng, 3), dyadic(rng, 2)
     pair = maximum_pair([pair_of(one), pair_of(two)])
     count, epsilon = 3, rng.choice([0.0, 0.3, 1.0])
-    lower, upper = (outcomes_of(end) for end in pair.between(Fineness(32, 1e-20, True)))
+    lower, upper = (outcomes_of(end) for end in pair.bracket(Resolution(32, 1e-20, True)))
     found = answer(pair, count, "delta", epsilon, proof)
     assert found.lower <= float(delta(composed([(upper, count)]), epsilon)[1]) * (1 + 1e-12)
     assert found.upper >= float(delta(composed([(lower, count)]), epsilon)[0]) * (1 - 1e-12)
@@ -131,11 +131,11 @@ def test_the_simplest_pair_that_it_is() -> None:
     assert hash(nested) == hash(maximum_pair([GAUSSIAN, LAPLACE]))
     assert nested.over((GAUSSIAN, GAUSSIAN)) == GAUSSIAN
     assert nested.reversed() == nested  # both are their own reverse
-    assert nested.bracketed()
+    assert nested.has_bracket_only()
     assert not nested.opaque()
     assert nested.infinite_mass().is_zero()
     with pytest.raises(UnsupportedMechanism, match="joint"):
-        nested.tails(twofold([0.0]))
+        nested.tails(double_double([0.0]))
 
 
 def test_ends_and_masses() -> None:
@@ -159,14 +159,14 @@ def test_a_sample_of_the_largest_is_the_largest_of_samples() -> None:
     assert len(pair.alternatives()) == 2
     with working_precision(100):
         for epsilon in (-0.05, 0.0, 0.3):
-            found = pair.ball_profile(arb(epsilon))
+            found = pair.ball_hockey_stick(arb(epsilon))
             alone = [tr.Gaussian(sigma=1.0), tr.Laplace(scale=0.9)]
             truth = max(
-                (each.poisson(rate=0.1).pair(REMOVE).ball_profile(arb(epsilon)) for each in alone),
+                (each.poisson(rate=0.1).pair(REMOVE).ball_hockey_stick(arb(epsilon)) for each in alone),
                 key=lambda ball: float(ball.mid()),
             )
             assert found.overlaps(truth)
-    value = pair.profile(exact([0.3]))
+    value = pair.hockey_stick(exact([0.3]))
     assert value.lower[0] <= float(found.mid()) <= value.upper[0]
 
 
@@ -193,6 +193,6 @@ def test_pairs_that_another_dominates_are_left_out() -> None:
             for second in (*listed, *PLAIN.values()):
                 if first.dominates(second):
                     for epsilon in EPSILONS:
-                        assert not first.ball_profile(arb(epsilon)) < second.ball_profile(arb(epsilon))
+                        assert not first.ball_hockey_stick(arb(epsilon)) < second.ball_hockey_stick(arb(epsilon))
     run = tr.parallel(tr.Gaussian(sigma=1.0), tr.Gaussian(sigma=2.0)) * 10
     assert run.epsilon(1e-5) == (tr.Gaussian(sigma=1.0) * 10).epsilon(1e-5)

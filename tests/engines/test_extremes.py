@@ -9,7 +9,7 @@ import pytest
 from flint import arb
 
 from tests.oracle.precision import precision
-from tightrope import work
+from tightrope import compute_budget
 from tightrope.engines.lattice import law as lattice_law
 from tightrope.engines.lattice import masses as lattice_masses
 from tightrope.engines.lattice.law import Side
@@ -20,12 +20,12 @@ from tightrope.kernels.enclosure import around, exact
 from tightrope.kernels.quadrature import NO_ERROR, TiltedLaw, Transform, transform
 from tightrope.pairs.density.decay import DensityDecay, far_bound
 from tightrope.pairs.laplace.pair import LaplacePair
-from tightrope.pairs.sampled_gaussian.decay_ball import ball_decay
+from tightrope.pairs.sampled_gaussian.decay_ball import ball_cf_decay
 from tightrope.pairs.sampled_gaussian.decay_float import decay
 from tightrope.pairs.sampled_gaussian.grid import PLAIN
 from tightrope.pairs.sampled_gaussian.quadrature_ball import sampled_normal_ball
 from tightrope.pairs.sampled_gaussian.quadrature_float import sampled_normal
-from tightrope.pairs.sampled_gaussian.window import Edge, MarkWindow
+from tightrope.pairs.sampled_gaussian.window import Edge, SoftWindow
 
 
 @pytest.mark.parametrize(
@@ -144,17 +144,17 @@ def test_a_transform_that_vanishes_has_no_unknown_error() -> None:
 
 
 def test_no_array_of_nodes_grows_before_its_size_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "MEMORY_MOST", 1000)
+    monkeypatch.setattr(compute_budget, "MEMORY_MAX", 1000)
     for formula in (
         lambda: sampled_normal(exact(1.0), 0.01, 1, 5.0, 40.0, 30.0),
         lambda: sampled_normal_ball(arb(1), 0.01, 1, 5.0, 40.0, 30.0),
-        lambda: sampled_normal(exact(1.0), 0.01, 1, 5.0, 40.0, 30.0, MarkWindow((Edge(3.0, 0.5, 1),), 9.0)),
+        lambda: sampled_normal(exact(1.0), 0.01, 1, 5.0, 40.0, 30.0, SoftWindow((Edge(3.0, 0.5, 1),), 9.0)),
     ):
         with pytest.raises(WorkExhausted):
             formula()
 
 
 def test_the_decay_of_a_sampled_normal_is_metered() -> None:
-    for formula in (lambda: decay(10.0, 0.01, 1.4), lambda: ball_decay(arb(10), 0.01, 1.4)):
-        with work.allowance(1e-6), pytest.raises(WorkExhausted):
+    for formula in (lambda: decay(10.0, 0.01, 1.4), lambda: ball_cf_decay(arb(10), 0.01, 1.4)):
+        with compute_budget.allowance(1e-6), pytest.raises(WorkExhausted):
             formula()

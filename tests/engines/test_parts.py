@@ -119,7 +119,7 @@ def test_body() -> None:
 def test_rare(monkeypatch: pytest.MonkeyPatch, proof: bool) -> None:
     """A cut far too low: what is rare counts for a part of delta that one can see."""
     monkeypatch.setattr(tuning, "LEFT_OUT", 3e5)
-    monkeypatch.setattr(tuning, "CORRECTIONS_MOST", 1)
+    monkeypatch.setattr(tuning, "CORRECTIONS_MAX", 1)
     sigma, rate, epsilon = TWO_USES[1]
     monkeypatch.setattr(contour, "ways_of", lambda law, quick: (HITS,))
     found = contour.prepare(sampled(sigma, rate, 2), epsilon=epsilon, accuracy=1e-6, proof=proof).delta(epsilon)

@@ -10,7 +10,7 @@ import pytest
 
 import tightrope as tr
 from tightrope.engines.evaluation import Evaluator, Term
-from tightrope.engines.ladder import Engine
+from tightrope.engines.selection import Engine
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import tightrope as tr
 from tightrope import result
 from tightrope.cli.app import run as command_line
 from tightrope.explore.answers import KINDS, VIEWS, answer
-from tightrope.explore.asked import TEXT_MOST
+from tightrope.explore.asked import TEXT_MAX
 from tightrope.question import ARGUMENTS
 
 SGD = "Gaussian(sigma=1).poisson(rate=0.01) * 1000"
@@ -183,7 +183,7 @@ def test_a_report_is_a_whole_page() -> None:
         ({"kind": "epsilon", "text": "Gaussian(sigm=1)", "delta": 1e-5}, "did you mean sigma?", 1),
         ({"kind": "read", "text": "Gaussian(sigma=1) + Laplce(scale=1)"}, "did you mean Laplace?", 21),
         ({"kind": "read", "text": ""}, "the expression is empty", 1),
-        ({"kind": "read", "text": "x" * (TEXT_MOST + 1)}, "at most 10,000 characters", None),
+        ({"kind": "read", "text": "x" * (TEXT_MAX + 1)}, "at most 10,000 characters", None),
         ({"kind": "read", "text": 7}, "text must be an expression", None),
         ({"kind": "read", "text": "__import__('os').system('id')"}, "unknown transformation", None),
         ({"kind": "read", "text": "(" * 5000}, "nested", None),

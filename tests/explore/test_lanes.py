@@ -219,7 +219,7 @@ def test_anything_has_a_time(given: dict[str, Any]) -> None:
 
 
 def test_too_many_questions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "WAITING_MOST", 3)
+    monkeypatch.setattr(module, "WAITING_MAX", 3)
 
     async def scene(lane: Lane, made: list[Told]) -> None:
         first = ask(lane, "a", "x", 0)

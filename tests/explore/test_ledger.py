@@ -24,9 +24,9 @@ from tightrope.explore.lanes import OF_LEDGER
 from tightrope.explore.ledger import NO_LEDGER, LedgerReader
 from tightrope.explore.server import state
 from tightrope.ledger import table
+from tightrope.ledger.history import thinned
 from tightrope.ledger.ledger import Ledger
-from tightrope.ledger.orders import READS, WRITES
-from tightrope.ledger.past import thinned
+from tightrope.ledger.operations import READS, WRITES
 from tightrope.version import install_command
 
 JOB = "Gaussian(sigma=20)"
@@ -176,12 +176,12 @@ def test_the_newest_jobs_stand_first(reader: LedgerReader) -> None:
 
 
 def test_a_chart_has_few_moments_and_the_last_one() -> None:
-    many = [{"at": at} for at in range(5 * ledger_views.PAST_MOMENTS_MOST + 3)]
-    some = thinned(many, ledger_views.PAST_MOMENTS_MOST)
-    assert len(some) <= ledger_views.PAST_MOMENTS_MOST + 1
+    many = [{"at": at} for at in range(5 * ledger_views.PAST_MOMENTS_MAX + 3)]
+    some = thinned(many, ledger_views.PAST_MOMENTS_MAX)
+    assert len(some) <= ledger_views.PAST_MOMENTS_MAX + 1
     assert (some[0], some[-1]) == (many[0], many[-1])
-    assert thinned([], ledger_views.PAST_MOMENTS_MOST) == []
-    assert thinned(many[:7], ledger_views.PAST_MOMENTS_MOST) == many[:7]
+    assert thinned([], ledger_views.PAST_MOMENTS_MAX) == []
+    assert thinned(many[:7], ledger_views.PAST_MOMENTS_MAX) == many[:7]
 
 
 @pytest.mark.parametrize("root", ["census", "logs"])

@@ -6,7 +6,7 @@ import numpy as np
 from flint import arb
 
 from tightrope.kernels.ball import working_precision
-from tightrope.kernels.ulps import ANGLE_MOST, ARCTANGENT, COSINE, SINE, UNIT
+from tightrope.kernels.ulps import ANGLE_MAX, ARCTANGENT, COSINE, SINE, UNIT
 
 POINTS = 100_000
 
@@ -14,7 +14,7 @@ POINTS = 100_000
 def angles() -> np.ndarray:
     """Small, moderate and large angles of both signs, and doubles next to multiples of pi/2."""
     rng = np.random.default_rng(20)
-    spread = np.exp(rng.uniform(np.log(1e-12), np.log(ANGLE_MOST), POINTS // 2))
+    spread = np.exp(rng.uniform(np.log(1e-12), np.log(ANGLE_MAX), POINTS // 2))
     plain = rng.uniform(0.0, 100.0, POINTS // 4)
     near = np.pi / 2.0 * rng.integers(1, 10**6, POINTS - POINTS // 2 - POINTS // 4)
     return np.concatenate([spread, plain, near]) * rng.choice([-1.0, 1.0], POINTS)

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tightrope.kernels.directed import BILLION, FEW, MILLIONS, THOUSANDS, lowered, next_down, next_up, raised
+from tightrope.kernels.directed import BILLION, FEW, MILLIONS, THOUSANDS, next_down, next_up, round_down, round_up
 
 RANDOM = random.Random(20181116)
 
@@ -24,11 +24,11 @@ def test_half_as_many_roundings_as_units(units: float) -> None:
         terms = doubles(min(int(units / 2.0), 40) + 1)
         total = list(itertools.accumulate(terms))[-1]
         exact = sum(map(Fraction, terms))
-        assert Fraction(lowered(total, units)) <= exact <= Fraction(raised(total, units))
+        assert Fraction(round_down(total, units)) <= exact <= Fraction(round_up(total, units))
         product, whole = 1.0, Fraction(1)
         for term in terms[: int(units / 2.0)]:
             product, whole = product * term, whole * Fraction(term)
-        assert Fraction(lowered(product, units)) <= whole <= Fraction(raised(product, units))
+        assert Fraction(round_down(product, units)) <= whole <= Fraction(round_up(product, units))
 
 
 def test_four_units_pay_for_one_rounding() -> None:
@@ -38,7 +38,7 @@ def test_four_units_pay_for_one_rounding() -> None:
             (one * other, Fraction(one) * Fraction(other)),
             (one / other, Fraction(one) / Fraction(other)),
         ):
-            assert Fraction(lowered(rounded, 4.0)) <= exact <= Fraction(raised(rounded, 4.0))
+            assert Fraction(round_down(rounded, 4.0)) <= exact <= Fraction(round_up(rounded, 4.0))
             assert Fraction(next_down(rounded)) <= exact <= Fraction(next_up(rounded))
 
 
@@ -54,13 +54,13 @@ def test_long_sums_in_any_order() -> None:
     exact = sum(map(Fraction, values.tolist()))
     for total in (float(np.sum(values)), float(np.cumsum(values)[-1])):
         for units in (THOUSANDS * 2.0, MILLIONS, BILLION):
-            assert Fraction(lowered(total, units)) <= exact <= Fraction(raised(total, units))
+            assert Fraction(round_down(total, units)) <= exact <= Fraction(round_up(total, units))
 
 
 @pytest.mark.parametrize(
     ("units", "size"), [(FEW, 1e-15), (THOUSANDS, 1e-12), (MILLIONS, 1e-9), (BILLION, 1e-7)], ids=str
 )
 def test_each_slack_is_as_large_as_its_name_says(units: float, size: float) -> None:
-    assert raised(1.0, units) >= 1.0 + size
-    assert lowered(1.0, units) <= 1.0 - size
-    assert lowered(-1.0, units) == -lowered(1.0, units)
+    assert round_up(1.0, units) >= 1.0 + size
+    assert round_down(1.0, units) <= 1.0 - size
+    assert round_down(-1.0, units) == -round_down(1.0, units)

@@ -9,13 +9,13 @@ from flint import arb
 
 from tests.oracle.precision import precision
 from tests.search import cases
+from tightrope.kernels.double_double import DoubleDouble, double_double
 from tightrope.kernels.normal import NORMAL_TAIL_ERROR, both_sides, normal_tails
-from tightrope.kernels.twofold import Twofold, twofold
 
 POINTS = cases(20_000, 100_000)
 
 
-def _places() -> Twofold:
+def _places() -> DoubleDouble:
     """Both signs: spread over the whole range of doubles, next to 0, and where tails leave the doubles."""
     rng = np.random.default_rng(30)
     size = POINTS // 4
@@ -27,7 +27,7 @@ def _places() -> Twofold:
         ]
     )
     lo = hi * rng.uniform(-1.0, 1.0, hi.size) * 2.0**-54
-    return twofold(hi) + lo
+    return double_double(hi) + lo
 
 
 def _within(computed: float, truth: arb) -> bool:
@@ -53,13 +53,13 @@ def test_both_sides_keep_their_error() -> None:
     rng = np.random.default_rng(31)
     size = POINTS // 40
     places = [rng.uniform(0.0, 1.5, size), 10.0 ** rng.uniform(-320.0, 1.0, size), rng.uniform(30.0, 39.0, size)]
-    z = twofold(np.concatenate([*places, [0.0, 1.0, math.nextafter(1.0, 0.0)]]))
+    z = double_double(np.concatenate([*places, [0.0, 1.0, math.nextafter(1.0, 0.0)]]))
     with precision(200):
         for point, outside, inside in zip(z.hi.tolist(), *(side.tolist() for side in both_sides(z)), strict=True):
             scaled = arb(point) / arb(2).sqrt()
             for found, truth in ((outside, scaled.erfc()), (inside, scaled.erf())):
                 assert abs(arb(found) - truth) <= truth * NORMAL_TAIL_ERROR + arb(2) ** -1073, (point, found)
-    limits = both_sides(twofold([0.0, math.inf, math.nan]))
+    limits = both_sides(double_double([0.0, math.inf, math.nan]))
     np.testing.assert_array_equal(limits, [[1.0, 0.0, math.nan], [0.0, 1.0, math.nan]])
 
 
@@ -70,22 +70,22 @@ def test_error_is_below_the_promise_of_a_pair() -> None:
 
 def test_second_double_counts() -> None:
     """At z = 37 half an ulp of z moves the tail by 37 * 3.6e-15: without lo the error would show."""
-    z = twofold(37.0) + 3.5e-15
+    z = double_double(37.0) + 3.5e-15
     with precision(200):
         truth = ((arb(z.hi[()]) + arb(z.lo[()])) / arb(2).sqrt()).erfc() / 2
         assert z.hi == 37.0
         assert _within(float(normal_tails(z)[0]), truth)
-        assert not _within(float(normal_tails(twofold(37.0))[0]), truth)
+        assert not _within(float(normal_tails(double_double(37.0))[0]), truth)
 
 
 def test_limits() -> None:
-    above, below = normal_tails(twofold([-math.inf, -1e308, -50.0, 0.0, 50.0, 1e308, math.inf, math.nan]))
+    above, below = normal_tails(double_double([-math.inf, -1e308, -50.0, 0.0, 50.0, 1e308, math.inf, math.nan]))
     np.testing.assert_array_equal(above, [1.0, 1.0, 1.0, 0.5, 0.0, 0.0, 0.0, math.nan])
     np.testing.assert_array_equal(below, [0.0, 0.0, 0.0, 0.5, 1.0, 1.0, 1.0, math.nan])
 
 
 def test_shape_is_kept() -> None:
-    z = twofold(np.linspace(-3.0, 3.0, 6).reshape(2, 3))
+    z = double_double(np.linspace(-3.0, 3.0, 6).reshape(2, 3))
     above, below = normal_tails(z)
     assert above.shape == below.shape == (2, 3)
-    assert normal_tails(twofold(1.0))[0].shape == ()
+    assert normal_tails(double_double(1.0))[0].shape == ()

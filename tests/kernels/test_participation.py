@@ -278,7 +278,7 @@ def test_a_search_that_ends_early_keeps_the_truth_inside(seed: int, monkeypatch:
 @pytest.mark.parametrize("signed", [True, False])
 def test_any_number_of_steps(seed: int, signed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where all inner products are too many: by lags."""
-    monkeypatch.setattr(participation, "SEARCHED_MOST", 0)
+    monkeypatch.setattr(participation, "SEARCHED_MAX", 0)
     draw = random.Random(seed)
     given = tuple(draw.gauss(0, 1) if signed else draw.random() for _ in range(4))
     rows = oracle.toeplitz(given, 11)

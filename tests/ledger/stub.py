@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tightrope.ledger.kinds.base import BudgetAxis, Design, Price, Wanted
+from tightrope.ledger.filters.base import BudgetAxis, Design, Price, Wanted
 from tightrope.ledger.pricing import Pricer
 
 # What one step of job i costs on the axes of a kind, in their order; None: no finite amount.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tightrope.ledger
-from tightrope.ledger.audit_text import WHAT, WHAT_MOST, audit_line, one_line_text
+from tightrope.ledger.audit_text import WHAT, WHAT_MAX, audit_line, one_line_text
 from tightrope.ledger.replay import Replay
 
 WHO = {"relation": "add_remove", "unit": "one person", "kind": "basic"}
@@ -53,7 +53,7 @@ def test_nothing_hides_or_moves_what_stands_beside_it(hostile: str) -> None:
 
 
 def test_long_texts_are_cut() -> None:
-    assert len(line("freeze", why="x" * 5000)) < WHAT_MOST + 80
+    assert len(line("freeze", why="x" * 5000)) < WHAT_MAX + 80
     assert line("commit", reservation="id", part={"a": "b"}).endswith('id part: {"a": "b"}')
 
 

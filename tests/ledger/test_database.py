@@ -25,11 +25,11 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 import tightrope.ledger as tl
 from tightrope.errors import DataError, InvalidParameter
 from tightrope.ledger import tables
-from tightrope.ledger.book.entry import Actor
 from tightrope.ledger.chain import SYSTEM
 from tightrope.ledger.database import Database, shown_address
-from tightrope.ledger.desk import LocalDesk
 from tightrope.ledger.ledger import Ledger
+from tightrope.ledger.service import LocalService
+from tightrope.ledger.transactions.entry import Actor
 
 TERMS: dict[str, Any] = {"relation": "add_remove", "unit": "one person", "delta": 1e-6, "epsilon": 4.0}
 BASIC, MENU = "basic", "menu"
@@ -40,7 +40,7 @@ def database(ledger_url: str) -> Iterator[Database]:
     """A ledger with a budget of each need, some of it spent, one order dead."""
     found = Database(ledger_url)
     tl.init(ledger_url).close()
-    with Ledger(LocalDesk(found, Actor("ann"))) as ledger:
+    with Ledger(LocalService(found, Actor("ann"))) as ledger:
         ledger.create(BASIC, kind="basic", **TERMS)
         ledger.create(MENU, orders={"2": 0.3, "8": 0.3, "64": 0.3}, **{**TERMS, "epsilon": 18.0})
         with ledger.spend(BASIC, "PureDP(epsilon=1.0)", "a"), ledger.spend(MENU, "Gaussian(sigma=1.0)", "b"):

@@ -14,7 +14,7 @@ from tightrope.ledger.domination import ProfileCorner, dominated, least_square, 
 SLACK = 1e-9
 
 
-def gaussian_profile(mu: mpmath.mpf, epsilon: mpmath.mpf) -> mpmath.mpf:
+def gaussian_hockey_stick(mu: mpmath.mpf, epsilon: mpmath.mpf) -> mpmath.mpf:
     """At any epsilon; mu > 0."""
     return mpmath.ncdf(mu / 2 - epsilon / mu) - mpmath.exp(epsilon) * mpmath.ncdf(-mu / 2 - epsilon / mu)
 
@@ -23,14 +23,14 @@ def beside(losses: list[tuple[mpmath.mpf, mpmath.mpf]], mu: float, epsilon: floa
     """The profile of (mass, loss) points together with a Gaussian: the mean of its profile at epsilon - loss."""
     if not mu:
         return sum(mass * max(-mpmath.expm1(epsilon - loss), 0) for mass, loss in losses)
-    return sum(mass * gaussian_profile(mpmath.mpf(mu), epsilon - loss) for mass, loss in losses)
+    return sum(mass * gaussian_hockey_stick(mpmath.mpf(mu), epsilon - loss) for mass, loss in losses)
 
 
 def laplace_beside(edge: float, mu: float, epsilon: float) -> mpmath.mpf:
     """The loss of Laplace noise under P: edge with 1/2, -edge with e^-edge/2, density e^((l - edge)/2)/4 between."""
     ends = [(mpmath.mpf(1) / 2, mpmath.mpf(edge)), (mpmath.exp(-edge) / 2, -mpmath.mpf(edge))]
     inner = mpmath.quad(
-        lambda loss: mpmath.exp((loss - edge) / 2) / 4 * gaussian_profile(mpmath.mpf(mu), epsilon - loss),
+        lambda loss: mpmath.exp((loss - edge) / 2) / 4 * gaussian_hockey_stick(mpmath.mpf(mu), epsilon - loss),
         [-edge, 0, edge],
     )
     return beside(ends, mu, epsilon) + inner
@@ -44,7 +44,7 @@ def response(epsilon: float) -> list[tuple[mpmath.mpf, mpmath.mpf]]:
 
 def right(floor: float, square: float, slack: float, epsilon: float) -> mpmath.mpf:
     mu = mpmath.sqrt(mpmath.mpf(floor) ** 2 + square)
-    return slack + (1 - mpmath.mpf(slack)) * gaussian_profile(mu, mpmath.mpf(epsilon))
+    return slack + (1 - mpmath.mpf(slack)) * gaussian_hockey_stick(mu, mpmath.mpf(epsilon))
 
 
 def test_laplace_with_a_floor_costs_less_than_its_epsilon_squared() -> None:

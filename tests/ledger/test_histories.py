@@ -26,10 +26,10 @@ from tests.ledger.conftest import DATABASES
 from tests.ledger.full import amount
 from tests.ledger.model import Model, No
 from tightrope.errors import TightropeError
-from tightrope.ledger import keeping, tables
-from tightrope.ledger.book.entry import Actor
+from tightrope.ledger import maintenance, tables
 from tightrope.ledger.database import Database
-from tightrope.ledger.desk import LocalDesk
+from tightrope.ledger.service import LocalService
+from tightrope.ledger.transactions.entry import Actor
 
 ACTORS = {"ann": Actor("ann"), "bob": Actor("bob", "analyst")}
 START = 4_000_000_000_000  # later than any clock that a database has here
@@ -50,8 +50,8 @@ class Histories(RuleBasedStateMachine):
         self.asked: list[tuple[str, Mapping[str, Any], str, str, str]] = []
         self.url = self.place()
         self.database = Database(self.url, clock=lambda _: self.now)
-        self.desk = LocalDesk(self.database, ACTORS["ann"], pricer=stub.Given())
-        keeping.begin(self.desk)
+        self.desk = LocalService(self.database, ACTORS["ann"], pricer=stub.Given())
+        maintenance.begin(self.desk)
 
     def place(self) -> str:
         self.folder = tempfile.mkdtemp(prefix="tr-ledger-")
@@ -63,7 +63,7 @@ class Histories(RuleBasedStateMachine):
     def teardown(self) -> None:
         try:
             with self.database.read() as connection:
-                keeping.verify(connection)
+                maintenance.verify(connection)
         finally:
             self.desk.close()
             self.gone()

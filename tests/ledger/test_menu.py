@@ -15,7 +15,7 @@ from tightrope.ledger import menu
 CASES = [
     (1.5, 0.9, 1.0, (1e-6, 0.0)),
     (8.0, 0.0083, 8.0, (1e-6, 1e-7)),
-    (menu.MENU_ORDER_LEAST, 1.0, 1.0, (0.5, 0.1)),
+    (menu.MENU_ORDER_MIN, 1.0, 1.0, (0.5, 0.1)),
     (2.0**20, 0.5, 1e-3, (1e-300, 1e-301)),
     (64.0, 0.1, 4096.0, (0.999, 0.0)),
 ]
@@ -60,7 +60,7 @@ def test_default_weights_sum_to_at_most_one(epsilon: float, delta: float) -> Non
     assert sum(map(Fraction, found.values())) <= 1
     assert max(found.values()) >= menu.HEAD_WEIGHT
     assert set(menu.DEFAULT_ORDERS) <= set(found)
-    assert all(menu.MENU_ORDER_LEAST <= order <= menu.MENU_ORDER_MOST for order in found)
+    assert all(menu.MENU_ORDER_MIN <= order <= menu.MENU_ORDER_MAX for order in found)
     assert sum(map(Fraction, menu.even_weights().values())) == 1
 
 

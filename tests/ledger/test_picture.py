@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
-from tightrope.ledger import keeping
-from tightrope.ledger.book.entry import Actor
+from tightrope.ledger import maintenance
 from tightrope.ledger.database import Database
-from tightrope.ledger.desk import LocalDesk
 from tightrope.ledger.ledger import Ledger
 from tightrope.ledger.picture import draw_history, odometers, tracks
+from tightrope.ledger.service import LocalService
+from tightrope.ledger.transactions.entry import Actor
 
 HOUR = 3_600_000
 START = 1_770_000_000_000
@@ -37,8 +37,8 @@ def times() -> Times:
 
 @pytest.fixture
 def ledger(sqlite_url: str, times: Times) -> Iterator[Ledger]:
-    desk = LocalDesk(Database(sqlite_url, clock=times), Actor("ana"))
-    keeping.begin(desk)
+    desk = LocalService(Database(sqlite_url, clock=times), Actor("ana"))
+    maintenance.begin(desk)
     with Ledger(desk) as found:
         yield found
 

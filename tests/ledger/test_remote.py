@@ -25,12 +25,12 @@ import tightrope as tr
 import tightrope.ledger as tl
 from tests.ledger.server.serving import SECRET, House, housed, serving
 from tightrope.errors import DataError, ExpressionError, InvalidParameter, UnsupportedMechanism
-from tightrope.ledger import chain, orders, remote, wire
-from tightrope.ledger.book.entry import Actor
+from tightrope.ledger import chain, operations, remote, wire
 from tightrope.ledger.database import Database
-from tightrope.ledger.desk import LocalDesk
 from tightrope.ledger.ledger import HOLDERS_ONLY, Ledger
-from tightrope.ledger.remote import RemoteDesk, addressed, place
+from tightrope.ledger.remote import RemoteService, addressed, place
+from tightrope.ledger.service import LocalService
+from tightrope.ledger.transactions.entry import Actor
 
 JOB = tr.Gaussian(sigma=10.0)
 TOKEN = "trl_" + "t" * 43
@@ -47,7 +47,7 @@ def house(ledger_url: str) -> Iterator[House]:
 def opened(house: House, where: str) -> Ledger:
     token = house.ledger.token(f"someone-{where}", role="admin")
     if where == "local":
-        return Ledger(LocalDesk(Database(house.desk.database.url), Actor(f"someone-{where}"), secret=SECRET))
+        return Ledger(LocalService(Database(house.desk.database.url), Actor(f"someone-{where}"), secret=SECRET))
     return tl.open(house.url, token=token)
 
 
@@ -265,7 +265,7 @@ def test_a_server_that_went_back_is_noticed(tmp_path: Path) -> None:
             anchor, receipts = ledger.anchor(), ledger.receipts
             keeper = ledger._desk
     (tmp_path / "anchor.json").write_text(json.dumps(anchor))
-    desk = LocalDesk(Database(f"sqlite:///{old}"), Actor("server"), secret=SECRET)
+    desk = LocalService(Database(f"sqlite:///{old}"), Actor("server"), secret=SECRET)
     with serving(desk) as port:
         address = f"http://127.0.0.1:{port}"
         for seen in (anchor, tmp_path / "anchor.json", str(tmp_path / "anchor.json")):
@@ -276,7 +276,7 @@ def test_a_server_that_went_back_is_noticed(tmp_path: Path) -> None:
             for call in (lambda: ledger.verify(anchor), lambda: ledger.compare(anchor)):
                 with pytest.raises(tl.WentBack):
                     call()
-        moved = RemoteDesk(address, token, keeper._shown())  # type: ignore[attr-defined]
+        moved = RemoteService(address, token, keeper._shown())  # type: ignore[attr-defined]
         with Ledger(moved) as ledger, pytest.raises(tl.WentBack):
             ledger.reserve({"census": JOB}, "another")
         with tl.open(address, token=token) as ledger:
@@ -289,7 +289,7 @@ def test_a_server_that_went_back_is_noticed(tmp_path: Path) -> None:
 def test_receipts_are_shown_again_the_last_of_each_root(house: House) -> None:
     with opened(house, "remote") as ledger:
         desk = ledger._desk
-        assert isinstance(desk, RemoteDesk)
+        assert isinstance(desk, RemoteService)
         for key in ("a", "b"):
             ledger.reserve({"census": JOB, "poll": JOB}, key)
         ledger.reserve({"census": JOB, "poll": JOB}, "a")  # an old answer, with old receipts
@@ -393,7 +393,7 @@ def test_what_got_no_answer_is_asked_again_with_the_same_key(
 
 
 def behind(url: str, patience: float = 30.0) -> Ledger:  # as a class would be called
-    return Ledger(RemoteDesk(url, TOKEN, patience=patience))
+    return Ledger(RemoteService(url, TOKEN, patience=patience))
 
 
 def test_a_write_without_a_key_of_the_callers_has_one_for_all_its_attempts() -> None:
@@ -554,9 +554,9 @@ def test_the_end_of_a_files_line_is_no_part_of_a_token() -> None:
 
 
 def test_a_token_is_not_shown_and_goes_to_workers() -> None:
-    desk = RemoteDesk("https://ledger.example.org", TOKEN, ["census:3:" + "0" * 64])
+    desk = RemoteService("https://ledger.example.org", TOKEN, ["census:3:" + "0" * 64])
     assert TOKEN not in repr(desk) + str(desk) + repr(Ledger(desk))
-    again: RemoteDesk = pickle.loads(pickle.dumps(desk))
+    again: RemoteService = pickle.loads(pickle.dumps(desk))
     assert again._token == TOKEN
     assert again._shown() == desk._shown()
 
@@ -582,4 +582,4 @@ def test_what_is_no_key_is_none(key: str) -> None:
 
 def test_every_request_has_an_address_but_for_those_of_the_holder() -> None:
     holders = {"freeze", "recover", "export", "token", "revoke", "expire"}
-    assert set(wire.ADDRESSES) == {*orders.READS, *orders.WRITES} - holders
+    assert set(wire.ADDRESSES) == {*operations.READS, *operations.WRITES} - holders

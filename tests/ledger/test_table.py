@@ -27,7 +27,7 @@ from tightrope.ledger.table import (
     telling,
     used_words,
 )
-from tightrope.ledger.units import DELTA_UNIT, LOSS_UNIT, UNITS_MOST
+from tightrope.ledger.units import DELTA_UNIT, LOSS_UNIT, UNITS_MAX
 
 WHO: dict[str, Any] = {"relation": "add_remove", "unit": "one person"}
 
@@ -58,7 +58,7 @@ def status(*axes: Mapping[str, Any], **given: Any) -> dict[str, Any]:
     return {"kind": "rdp", "shared": {}, "axes": list(axes), **given}
 
 
-@given(st.integers(0, UNITS_MOST), st.sampled_from([1, LOSS_UNIT, DELTA_UNIT]), st.integers(1, 12))
+@given(st.integers(0, UNITS_MAX), st.sampled_from([1, LOSS_UNIT, DELTA_UNIT]), st.integers(1, 12))
 @settings(max_examples=200)
 def test_amounts_are_rounded_to_the_side_that_is_asked(units: int, unit: int, digits: int) -> None:
     exact = Fraction(units, unit)

@@ -20,7 +20,7 @@ def test_costs_are_at_or_above_and_totals_at_or_below(number: float, unit: int) 
     if up is not None:
         assert Fraction(up - 1, unit) < Fraction(number) <= Fraction(up, unit) or number == 0.0 == up
     assert Fraction(down, unit) <= Fraction(number)
-    assert down == units.UNITS_MOST or Fraction(number) < Fraction(down + 1, unit)
+    assert down == units.UNITS_MAX or Fraction(number) < Fraction(down + 1, unit)
 
 
 @pytest.mark.parametrize("number", [math.inf, math.nan, 4096.000000000001, 1e300])
@@ -34,7 +34,7 @@ def test_ends() -> None:
     assert units.total(5e-324, units.DELTA_UNIT) == 0
     assert units.cost(-1.0, units.LOSS_UNIT) == 0 == units.total(-1.0, units.LOSS_UNIT)
     assert units.total(math.nan, units.LOSS_UNIT) == 0 == units.total(-math.inf, units.LOSS_UNIT)
-    assert units.total(math.inf, units.LOSS_UNIT) == units.UNITS_MOST
+    assert units.total(math.inf, units.LOSS_UNIT) == units.UNITS_MAX
     assert units.value(3, 4) == Fraction(3, 4)
 
 

@@ -70,7 +70,7 @@ def test_symmetric_channels_are_randomized_response_and_tight() -> None:
     rows = [[0.625 if i == j else 0.125 for j in range(4)] for i in range(4)]
     response, named = tr.RandomizedResponse(channel=rows), tr.RandomizedResponse(p=0.625, categories=4)
     assert response.tight
-    assert response.floors(tr.Direction.ADD) == (response.pair(tr.Direction.ADD),)
+    assert response.witnesses(tr.Direction.ADD) == (response.pair(tr.Direction.ADD),)
     for epsilon in (0.0, 0.7, 1.6, 4.0):
         one, two = (response * 5).delta(epsilon), (named * 5).delta(epsilon)
         assert one.lower <= two.upper

@@ -21,8 +21,8 @@ from tests.reference.integrals import stored
 from tests.search import FULL, shared
 from tightrope.errors import Refusal
 from tightrope.facets.cumulant import cgf_of
+from tightrope.kernels.double_double import double_double
 from tightrope.kernels.enclosure import exact
-from tightrope.kernels.twofold import twofold
 from tightrope.pair import TAIL_ERROR
 from tightrope.pairs.density import series
 
@@ -223,8 +223,8 @@ def test_equal_mechanisms_are_grouped() -> None:
 def test_a_first_use_in_float64_does_not_round_the_balls() -> None:
     mechanism = tr.Density(log_p=shifted(gaussian, 0.7), log_q=gaussian, support=(-5.0, 5.0))
     pair = mechanism.pair(tr.Direction.ADD)
-    pair.tails(twofold(0.3))
-    pair.profile(exact(0.3))
+    pair.tails(double_double(0.3))
+    pair.hockey_stick(exact(0.3))
     assert all(tail.rel_accuracy_bits() > 150 for tail in pair.ball_tails(arb(0.3)))
 
 
@@ -302,9 +302,9 @@ def test_float64_lies_within_its_radius_of_the_balls(name: str, direction: str) 
     inside = [low + (high - low) * (0.5 - 0.5 * math.cos(0.37 * index)) for index in range(60)]
     close = [end + side * 10.0**-power for power in (3, 7, 11, 14) for end in (low, high) for side in (1.0, -1.0)]
     points = np.array([*inside, *close, 0.0, low, high, 2.0 * low, 2.0 * high, -2e3, 2e3])
-    tails, profile = pair.tails(twofold(points)), pair.profile(exact(points))
+    tails, profile = pair.tails(double_double(points)), pair.hockey_stick(exact(points))
     for index, point in enumerate(points):
-        balls, ball = pair.ball_tails(arb(float(point))), pair.ball_profile(arb(float(point)))
+        balls, ball = pair.ball_tails(arb(float(point))), pair.ball_hockey_stick(arb(float(point)))
         with precision(200):
             assert profile.lower[index] - arb(1e-70) <= ball <= profile.upper[index] + arb(1e-70), point
             assert profile.radius[index] <= 1e-12, point
@@ -320,7 +320,7 @@ def test_decay_is_a_bound(name: str, rate: float) -> None:
     pair = (base if rate == 1.0 else base.poisson(rate=rate)).pair(tr.Direction.REMOVE)
     known = cgf_of(pair)
     for tilt in (0.25, 3.0):
-        decay, unit = known.ball_decay(tilt), known.cumulants(tilt).variance ** -0.5
+        decay, unit = known.ball_cf_decay(tilt), known.cumulants(tilt).variance ** -0.5
         with precision(90):
             phi = known.ball_tilted(tilt, 16.0 * unit, 30.0).phi(unit / 8.0, 128)
         sizes = [float(abs(value).lower()) for value in phi]

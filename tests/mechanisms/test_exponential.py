@@ -19,8 +19,8 @@ from tests.search import FULL, cases
 from tightrope.errors import InvalidParameter
 from tightrope.facets.cumulant import cgf_of
 from tightrope.kernels.ball import working_precision
+from tightrope.kernels.double_double import double_double
 from tightrope.kernels.enclosure import around, exact
-from tightrope.kernels.twofold import twofold
 from tightrope.pair import TAIL_ERROR
 from tightrope.pairs.logistic.pair import LogisticPair
 from tightrope.relation import Direction
@@ -136,7 +136,7 @@ def test_tails_on_both_sides(edge: float) -> None:
     shares = shares if FULL or edge < 100.0 else shares[::3]  # 700 digits
     points = np.array([edge * share for share in shares])
     pair = LogisticPair(edge)
-    found = pair.tails(twofold(points))
+    found = pair.tails(double_double(points))
     with mp.workdps(700 if edge > 100.0 else DIGITS):
         for index, t in enumerate(points):
             cut = crossing(plain_loss(edge), float(t), edge)
@@ -152,7 +152,7 @@ def test_tails_on_both_sides(edge: float) -> None:
 
 
 def test_tails_beyond_the_losses() -> None:
-    found = LogisticPair(1.0).tails(twofold(np.array([-np.inf, -1.5, 1.0, 2.0, np.inf])))
+    found = LogisticPair(1.0).tails(double_double(np.array([-np.inf, -1.5, 1.0, 2.0, np.inf])))
     assert found.p_above.tolist() == found.q_above.tolist() == [1.0, 1.0, 0.0, 0.0, 0.0]
     assert found.p_below.tolist() == found.q_below.tolist() == [0.0, 0.0, 1.0, 1.0, 1.0]
 
@@ -167,11 +167,11 @@ def test_profile_is_the_integral_over_outputs(edge: float) -> None:
             cut = crossing(plain_loss(edge), epsilon, edge) if share > -1.0 else mpf(-300)
             pieces = sorted({cut, *(mpf(x) for x in (0.0, edge, edge + 20.0, edge + 80.0) if x > cut), mpf(300)})
             truth = mp.quad(lambda x, alpha=alpha: density(x - edge) - alpha * density(x), pieces)
-            value = pair.profile(exact(np.array([epsilon])))
+            value = pair.hockey_stick(exact(np.array([epsilon])))
             assert mpf(float(value.lower[0])) - mpf("1e-20") <= truth <= mpf(float(value.upper[0])) + mpf("1e-20")
             assert value.upper[0] - value.lower[0] <= 1e-14 * value.upper[0]
             with working_precision(128):
-                ball = pair.ball_profile(arb(epsilon))
+                ball = pair.ball_hockey_stick(arb(epsilon))
                 assert abs(mpf(ball.mid().str(30, radius=False)) - truth) < mpf("1e-18")
                 assert ball.rad() < 1e-30
 
@@ -179,7 +179,7 @@ def test_profile_is_the_integral_over_outputs(edge: float) -> None:
 def test_profile_keeps_its_precision_at_the_ends() -> None:
     for edge in (1e-9, 1.0, 700.0):
         points = np.array([-edge * 1.5, -edge, edge * -0.25, 0.0, edge * (1.0 - 2.0**-40), edge, edge * 1.5])
-        found = LogisticPair(edge).profile(exact(points))
+        found = LogisticPair(edge).hockey_stick(exact(points))
         for index, epsilon in enumerate(points):
             with mp.workdps(400):
                 inside = (1 - mp.exp((mpf(float(epsilon)) - edge) / 2)) ** 2 / -mp.expm1(-mpf(edge))
@@ -193,14 +193,14 @@ def test_profile_keeps_its_precision_at_the_ends() -> None:
 def test_an_uncertain_point_is_covered_at_both_ends() -> None:
     pair = LogisticPair(1.0)
     for centre in (-1.0, 1.0):
-        wide = pair.profile(around(np.array([centre]), np.array([1e-3])))
+        wide = pair.hockey_stick(around(np.array([centre]), np.array([1e-3])))
         for point in (centre - 1e-3, centre, centre + 1e-3):
-            inner = pair.profile(exact(np.array([point])))
+            inner = pair.hockey_stick(exact(np.array([point])))
             assert wide.lower[0] <= inner.lower[0] + 1e-15
             assert inner.upper[0] <= wide.upper[0] + 1e-15
             with working_precision(128):
-                ball = pair.ball_profile(arb(centre, 1e-3))
-                assert ball.contains(pair.ball_profile(arb(point)).mid())
+                ball = pair.ball_hockey_stick(arb(centre, 1e-3))
+                assert ball.contains(pair.ball_hockey_stick(arb(point)).mid())
                 whole, single = pair.ball_tails(arb(centre, 1e-3)), pair.ball_tails(arb(point))
                 assert all(one.contains(other.mid()) for one, other in zip(whole, single, strict=True))
 
@@ -300,7 +300,7 @@ def test_cgf_and_its_decay(edge: float, tilt: float) -> None:
         cumulants = cgf.cumulants(tilt)
         assert abs(cumulants.value - truth) <= 1e-6 * truth + 1e-12
         for turn in (1e-3, 0.4, 1.5, 1.6, 3.0, 10.0, 1000.0):
-            for decay in (cgf.decay(tilt), cgf.ball_decay(tilt)):
+            for decay in (cgf.cf_decay(tilt), cgf.ball_cf_decay(tilt)):
                 bound = mpf(decay.log_bound(turn / edge))
                 for further in (1.0, 1.001, 1.3, 2.0, 3.3, 4.7, 50.0):
                     assert mp.log(abs(moment(turn / edge * further) / moment(0.0))) <= bound + mpf("1e-40")

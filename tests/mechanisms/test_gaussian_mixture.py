@@ -103,7 +103,7 @@ def test_vectors_are_dominated(seed: int) -> None:
     pair = mixture(1.0, law).pair(tr.Direction.REMOVE)
     for epsilon in (-1.0, 0.0, 0.5, 2.0):
         lost = float(np.sum(np.maximum(ratio - math.exp(epsilon), 0.0) * normal))
-        assert lost <= float(pair.profile(exact(epsilon)).upper) + 1e-7
+        assert lost <= float(pair.hockey_stick(exact(epsilon)).upper) + 1e-7
 
 
 def test_larger_shifts_and_the_largest_alone_tell_more() -> None:
@@ -116,7 +116,7 @@ def test_larger_shifts_and_the_largest_alone_tell_more() -> None:
     for direction in DIRECTIONS:
         pairs = [mixture(1.0, law).pair(direction) for law in rows]
         for epsilon in (-0.5, 0.0, 1.0, 3.0):
-            heights = [float(pair.profile(exact(epsilon)).value) for pair in pairs]
+            heights = [float(pair.hockey_stick(exact(epsilon)).value) for pair in pairs]
             assert heights == sorted(heights)
 
 

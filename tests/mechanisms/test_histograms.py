@@ -207,7 +207,7 @@ def test_the_stated_confidence_is_covered_in_many_draws(monkeypatch: pytest.Monk
         for direction, truth in truths.items():
             law = measured.pair(direction).law  # type: ignore[attr-defined]
             bound = profiles(np.array(law.p, dtype=float), np.array(law.q, dtype=float))
-            (floor,) = measured.floors(direction)
+            (floor,) = measured.witnesses(direction)
             least = floor.law  # type: ignore[attr-defined]
             below = profiles(np.array(least.p, dtype=float), np.array(least.q, dtype=float))
             told = told or below[8] > 0.0

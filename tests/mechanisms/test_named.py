@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import tightrope as tr
-from tightrope import registry, work
+from tightrope import compute_budget, registry
 from tightrope.calls import NAME_SHOWN
 
 RUN = (
@@ -208,7 +208,7 @@ def test_what_is_missing_is_named_as_the_user_writes_it() -> None:
 
 def test_every_mechanism_can_be_made_when_time_is_up() -> None:
     """Questions make values too, such as the parts of a training run."""
-    with work.allowance(1.0) as meter:
+    with compute_budget.allowance(1.0) as meter:
         meter.cancel()
         for make in (*registry.MECHANISMS.values(), *registry.TRANSFORMS.values()):
             assert isinstance(tr.parse(make.example), tr.Mechanism)

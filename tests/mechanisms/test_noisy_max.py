@@ -88,7 +88,7 @@ def test_no_scores_show_more_than_the_pair(share: int) -> None:
         moved = [score + sensitivity * move for score, move in zip(scores, moves, strict=True)]
         p, q = law(noise, scores), law(noise, moved)
         epsilons = np.linspace(-1.1 * span, 1.1 * span, 45)
-        pair = mechanism(noise, sensitivity, monotone).pair(Direction.REMOVE).profile(exact(epsilons))
+        pair = mechanism(noise, sensitivity, monotone).pair(Direction.REMOVE).hockey_stick(exact(epsilons))
         for epsilon, known in zip(epsilons, pair.lower, strict=True):
             assert known == pytest.approx(allowed(span, noise, float(epsilon)), abs=ROUNDING)
             for one, other in ((p, q), (q, p)):
@@ -213,7 +213,7 @@ def test_two_uses_lie_above_all_real_ones() -> None:
 def test_gumbel_noise_of_a_span_that_is_no_double(scale: float) -> None:
     span = 2 / Fraction(scale)
     below, above = (
-        tr.NoisyMax(scale=scale, noise="gumbel").floors_once(Direction.ADD)[0].epsilon,  # type: ignore[attr-defined]
+        tr.NoisyMax(scale=scale, noise="gumbel").witnesses_once(Direction.ADD)[0].epsilon,  # type: ignore[attr-defined]
         tr.NoisyMax(scale=scale, noise="gumbel").pair(Direction.ADD).epsilon,  # type: ignore[attr-defined]
     )
     assert Fraction(below) < span < Fraction(above)
@@ -266,7 +266,7 @@ def test_a_group_moves_real_scores_as_often_as_it_has_records() -> None:
         assert not group.tight
         assert group.delta(0.3) == many.delta(0.3)
         assert (group * 5).delta(0.3).lower == (many * 5).delta(0.3).lower
-    tenths = tr.PermuteAndFlip(epsilon=0.1).grouped(3)
+    tenths = tr.PermuteAndFlip(epsilon=0.1).group_witness(3)
     assert tenths is not None
     assert Fraction(tenths.epsilon_per_use) < 3 * Fraction(0.1)  # 3 * 0.1 is rounded up
     assert (tr.PermuteAndFlip(epsilon=0.1).group(size=3) * 2).delta(0.0).certificate.attained  # type: ignore[union-attr]
@@ -274,7 +274,7 @@ def test_a_group_moves_real_scores_as_often_as_it_has_records() -> None:
         tr.NoisyMax(scale=1.0, sensitivity=1e308),
         tr.NoisyMax(scale=1.0, sensitivity=1e299, noise="gumbel"),
     ):
-        assert beyond.group(size=100).floors(Direction.ADD) == (beyond.group(size=100).pair(Direction.ADD),)
+        assert beyond.group(size=100).witnesses(Direction.ADD) == (beyond.group(size=100).pair(Direction.ADD),)
 
 
 @pytest.mark.parametrize("arguments", [{"scale": 1e-300, "sensitivity": 1e300}, {"scale": 1e300}, {"scale": 1e-4}])

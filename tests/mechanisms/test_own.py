@@ -11,8 +11,8 @@ from flint import arb
 
 import tightrope as tr
 from tightrope.kernels.ball import working_precision
+from tightrope.kernels.double_double import double_double
 from tightrope.kernels.enclosure import exact
-from tightrope.kernels.twofold import twofold
 from tightrope.pair import Pair
 from tightrope.transforms.base import Transformation
 
@@ -104,13 +104,13 @@ def test_tails_of_ones_own_are_those_of_the_gaussian() -> None:
 def test_the_arithmetics_agree() -> None:
     for pair in (Shift(0.7), Shift(0.7).reversed(), Leaking(), Leaking().reversed()):
         places = np.array([-np.inf, -30.0, -1.0, 0.0, 0.5, 9.0, np.inf])
-        tails = pair.tails(twofold(places))
-        profile = pair.profile(exact(places[1:-1]))
+        tails = pair.tails(double_double(places))
+        profile = pair.hockey_stick(exact(places[1:-1]))
         with working_precision(200):
             for index, place in enumerate(places.tolist()[1:-1], start=1):
                 for column, ball in zip(tails, pair.ball_tails(arb(place)), strict=True):
                     assert abs(arb(float(column[index])) - ball) <= 1e-13 * ball + 1e-313
-                value = pair.ball_profile(arb(place))
+                value = pair.ball_hockey_stick(arb(place))
                 assert arb(float(profile.lower[index - 1])) <= value.upper()
                 assert arb(float(profile.upper[index - 1])) >= value.lower()
         assert tails.p_above[0] == 1.0
@@ -142,7 +142,7 @@ def test_values() -> None:
 
 def test_numbers_that_stay_wide_are_told() -> None:
     with pytest.raises(tr.UnsupportedMechanism, match="must be a ball"):
-        Vague().tails(twofold(np.array([0.0])))
+        Vague().tails(double_double(np.array([0.0])))
 
 
 @dataclass(frozen=True)

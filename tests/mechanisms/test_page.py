@@ -15,7 +15,7 @@ from tightrope.cli import entries
 from tightrope.pair import Pair
 from tightrope.relation import Direction
 
-SIZE_MOST = 60_000  # bytes of a figure
+SIZE_MAX = 60_000  # bytes of a figure
 
 
 def test_the_page_is_what_the_catalogue_says() -> None:
@@ -27,7 +27,7 @@ def test_every_mechanism_has_a_figure_and_no_other() -> None:
     assert set(entries.mechanisms()) == set(written())
     drawn = set(mechanisms.FIGURES.glob("mechanism-*.png"))
     assert drawn == {mechanisms.figure(name) for name in written()}
-    assert all(path.stat().st_size < SIZE_MOST for path in drawn)
+    assert all(path.stat().st_size < SIZE_MAX for path in drawn)
 
 
 @pytest.mark.parametrize("name", written())

@@ -87,7 +87,7 @@ def test_known_sensitivities(make: Any, given: dict[str, Any], norm: float, squa
 
 
 def shift(run: tr.Mechanism, end: int) -> Fraction:
-    pair = (run.floors(tr.Direction.ADD)[0], run.pair(tr.Direction.ADD))[end]
+    pair = (run.witnesses(tr.Direction.ADD)[0], run.pair(tr.Direction.ADD))[end]
     return sum((Fraction(d) ** 2 * count for _, d, count in pair.shifts), Fraction(0))  # type: ignore[attr-defined]
 
 

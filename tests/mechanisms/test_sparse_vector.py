@@ -59,7 +59,7 @@ def known(run: tr.SparseVector, direction: tr.Direction, kept: dict[object, np.n
     if key not in kept:
         from tightrope.kernels.enclosure import exact
 
-        kept[key] = run.pair(direction).profile(exact(np.log(ALPHAS))).upper
+        kept[key] = run.pair(direction).hockey_stick(exact(np.log(ALPHAS))).upper
     return kept[key]
 
 
@@ -123,7 +123,7 @@ def test_true_answers(run: tr.SparseVector, queries: tuple[float, ...], moves: t
                     told = sum(
                         ((a - arb(epsilon).exp() * b).max(arb(0)) for a, b in zip(one, two, strict=True)), arb(0)
                     )
-                    assert not told > run.pair(direction).ball_profile(arb(epsilon))
+                    assert not told > run.pair(direction).ball_hockey_stick(arb(epsilon))
 
 
 def test_the_largest_loss_is_approached() -> None:
@@ -219,7 +219,7 @@ def test_transforms_fall(tilt: float) -> None:
     run = tr.SparseVector(threshold_scale=0.25, query_scale=2.0, monotone=True)
     known = run.pair(tr.Direction.ADD).cgf()
     assert known is not None
-    decay, law = known.ball_decay(tilt), known.ball_tilted(tilt, 60.0, 42.0)
+    decay, law = known.ball_cf_decay(tilt), known.ball_tilted(tilt, 60.0, 42.0)
     with precision(128):
         sizes = [float(abs(value)) for value in law.phi(0.25, 240)]
     for index in range(0, 200, 7):

@@ -18,7 +18,7 @@ import tightrope as tr
 from tests.search import shared
 from tightrope.errors import InvalidParameter
 from tightrope.kernels.ball import working_precision
-from tightrope.kernels.twofold import twofold
+from tightrope.kernels.double_double import double_double
 from tightrope.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
 from tightrope.pair import TAIL_ERROR
 from tightrope.relation import Direction
@@ -142,7 +142,7 @@ def test_tails_of_whole_outputs_are_the_enumerated_ones(setting: Setting, direct
         # A loss itself is no double: what counts as above it is decided a few units to either side.
         points = [t for t in points if all(abs(t - loss) > 1e-12 * max(abs(t), 1e-3) for loss in finite)]
         points += [loss + side * 1e-9 * abs(loss) for loss in finite[:16] for side in (-1.0, 1.0) if abs(loss) > 1e-6]
-        tails = pair.tails(twofold(np.array(points)))
+        tails = pair.tails(double_double(np.array(points)))
         rising = sorted(zip(losses, cells, strict=True))
         # Of the first n outputs by their loss, and of the others, each summed from its own end.
         below = [list(accumulate((cell[law] for _, cell in rising), initial=mpmath.mpf(0))) for law in (0, 1)]
@@ -216,13 +216,13 @@ def test_float_tails_and_profiles_agree_with_balls(setting: Setting) -> None:
     for direction in DIRECTIONS:
         pair = setting.mechanism().pair(direction)
         points = np.concatenate([np.linspace(-2.0, 2.0, 61), [-30.0, -7.77, 7.77, 30.0]]) + 1e-5
-        tails = pair.tails(twofold(points))
-        profile = pair.profile(around(points, np.zeros_like(points)))
+        tails = pair.tails(double_double(points))
+        profile = pair.hockey_stick(around(points, np.zeros_like(points)))
         for index, t in enumerate(points):
             with working_precision(400):
                 for got, truth in zip(tails, pair.ball_tails(arb(t)), strict=True):
                     assert not abs(arb(float(got[index])) - truth) > TAIL_ERROR * truth + arb(10) ** -300
-                exact = pair.ball_profile(arb(t))
+                exact = pair.ball_hockey_stick(arb(t))
                 assert not arb(profile.lower[index]) > exact
                 assert not arb(profile.upper[index]) < exact
         assert pair.reversed().reversed() == pair
@@ -233,7 +233,7 @@ def test_far_tails_keep_their_relative_precision() -> None:
         sigma=400.0, mean=9000.0, bounds=(0.0, math.inf), mode="clamp", integer=True, sensitivity=2.0
     )
     points = np.array([0.02, 0.05, 0.1, 0.15, 0.18])  # from 4 to 36 sigma
-    tails = pair.pair(Direction.REMOVE).tails(twofold(points))
+    tails = pair.pair(Direction.REMOVE).tails(double_double(points))
     with mpmath.workdps(DIGITS):
         for index, t in enumerate(points):
             # The first whole output whose cell has a loss above t, by bisection on exact cell masses.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.readings import test_tradeoff as rates
-from tightrope.readings import power
-from tightrope.readings.convex import Secants
-from tightrope.readings.law import Law
+from tests.metrics import test_tradeoff as rates
+from tightrope.metrics import power
+from tightrope.metrics.convex import Secants
+from tightrope.metrics.law import Law
 
 from .contour_faults import Fault, Patch
 

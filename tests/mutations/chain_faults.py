@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from flint import arb
 
-from tests.derived import test_grouped as chains
+from tests.derived import test_group_privacy as chains
 from tightrope import Exponential
-from tightrope.derived import chain, chain_profile
-from tightrope.derived.grouped import GroupedPair
-from tightrope.facets.between import Fineness
+from tightrope.derived import group_privacy_bracket, group_privacy_hockey_stick
+from tightrope.derived.group_privacy import GroupPrivacyPair
+from tightrope.facets.resolution import Resolution
 from tightrope.pair import Pair
 
 from .contour_faults import Fault, Patch
@@ -23,40 +23,40 @@ def take_the_next_event(patch: Patch) -> None:
         beyond = [p.lower() for p, q in events if q.is_finite() and not q <= size]
         return beyond[0].mid() if beyond else events[-1][0].lower().mid()
 
-    patch.setattr(chain_profile, "_chord", power)
+    patch.setattr(group_privacy_hockey_stick, "_chord", power)
 
 
 def ask_the_innermost_step_for_all(patch: Patch) -> None:
     """Tangents whose thresholds add up to more than epsilon."""
-    plain = chain_profile._above
+    plain = group_privacy_hockey_stick._above
 
     def above(steps: Sequence[Pair], thresholds: Sequence[arb], epsilon: arb) -> arb:
         return plain(
             steps, [thresholds[0], *(each * 0.5 for each in thresholds[1:])], epsilon + sum(thresholds[1:]) / 2
         )
 
-    patch.setattr(chain_profile, "_above", above)
+    patch.setattr(group_privacy_hockey_stick, "_above", above)
 
 
 def exchange_the_steps(patch: Patch) -> None:
     """The first of two links innermost."""
-    plain = chain._after
-    patch.setattr(chain, "_after", lambda outer, inner, up: plain(inner, outer, up))
+    plain = group_privacy_bracket._after
+    patch.setattr(group_privacy_bracket, "_after", lambda outer, inner, up: plain(inner, outer, up))
 
 
 def exchange_the_brackets(patch: Patch) -> None:
-    plain = chain.around
+    plain = group_privacy_bracket.around
 
-    def around(pair: Pair, fine: Fineness) -> tuple[Pair, Pair]:
+    def around(pair: Pair, fine: Resolution) -> tuple[Pair, Pair]:
         below, above = plain(pair, fine)
         return above, below
 
-    patch.setattr(chain, "around", around)
+    patch.setattr(group_privacy_bracket, "around", around)
 
 
 def leak_once(patch: Patch) -> None:
     """The infinite loss of one step for all of them."""
-    patch.setattr(GroupedPair, "infinite_mass", lambda self: self.links[0][0].infinite_mass())
+    patch.setattr(GroupPrivacyPair, "infinite_mass", lambda self: self.links[0][0].infinite_mass())
 
 
 FAULTS = (

@@ -13,7 +13,7 @@ from flint import arb
 from tests.engines import test_parts as parts_tests
 from tests.engines.contour import test_budget as budget
 from tests.pairs.sampled_gaussian import test_decay as decay_tests
-from tests.pairs.sampled_gaussian import test_marks as marks_tests
+from tests.pairs.sampled_gaussian import test_partition as marks_tests
 from tightrope.engines import parts as contour_parts
 from tightrope.engines.contour import float_sum as contour_float
 from tightrope.engines.contour import plan as contour_plan
@@ -23,9 +23,9 @@ from tightrope.kernels.enclosure import Enclosure, exact, where
 from tightrope.pairs.sampled_gaussian import decay as contour_decay
 from tightrope.pairs.sampled_gaussian import decay_ball as contour_decay_ball
 from tightrope.pairs.sampled_gaussian import decay_float as contour_decay_float
-from tightrope.pairs.sampled_gaussian import marked as cgf_marked
 from tightrope.pairs.sampled_gaussian import quadrature_ball
 from tightrope.pairs.sampled_gaussian import quadrature_float as quadrature_normal
+from tightrope.pairs.sampled_gaussian import restricted as cgf_marked
 from tightrope.pairs.sampled_gaussian.window import Edge
 
 Patch = pytest.MonkeyPatch
@@ -119,14 +119,16 @@ def drop_hard_end_in_balls(patch: Patch) -> None:
 
 
 def drop_leak(patch: Patch) -> None:
-    patch.setattr(cgf_marked.MarkedCgf, "leak", lambda self: arb(0))
+    patch.setattr(cgf_marked.RestrictedGaussianCgf, "leak", lambda self: arb(0))
 
 
 def drop_the_way_back(patch: Patch) -> None:
     """Forgets that a shifted path has to return to the axis where the law ends."""
-    plain, plain_ball = marks_tests.decay, marks_tests.ball_decay
+    plain, plain_ball = marks_tests.decay, marks_tests.ball_cf_decay
     patch.setattr(marks_tests, "decay", lambda *arguments: dataclasses.replace(plain(*arguments), end=0.0))
-    patch.setattr(marks_tests, "ball_decay", lambda *arguments: dataclasses.replace(plain_ball(*arguments), end=arb(0)))
+    patch.setattr(
+        marks_tests, "ball_cf_decay", lambda *arguments: dataclasses.replace(plain_ball(*arguments), end=arb(0))
+    )
 
 
 def drop_the_end_of_an_addition(patch: Patch) -> None:

@@ -31,13 +31,15 @@ from .contour_faults import Fault, Patch
 
 def see_all_hits(patch: Patch) -> None:
     """Forgets outputs that look like a hit and are none, and the other way round."""
-    plain = visible.seen
-    patch.setattr(visible, "seen", lambda terms: dataclasses.replace(plain(terms), hidden=arb(0)))
+    plain = visible.visible_participation_parts
+    patch.setattr(
+        visible, "visible_participation_parts", lambda terms: dataclasses.replace(plain(terms), hidden=arb(0))
+    )
 
 
 def forget_the_blur(patch: Patch) -> None:
-    plain = visible.seen
-    patch.setattr(visible, "seen", lambda terms: dataclasses.replace(plain(terms), blur=arb(0)))
+    plain = visible.visible_participation_parts
+    patch.setattr(visible, "visible_participation_parts", lambda terms: dataclasses.replace(plain(terms), blur=arb(0)))
 
 
 def forget_what_is_not_listed(patch: Patch) -> None:

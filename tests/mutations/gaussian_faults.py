@@ -6,9 +6,9 @@ import math
 
 from flint import arb
 
-from tests.readings import test_gaussian_scan as scan
-from tests.readings import test_gdp as readings
-from tightrope.readings import gaussian_scan, gaussian_tail, gdp
+from tests.metrics import test_gaussian_scan as scan
+from tests.metrics import test_gdp as readings
+from tightrope.metrics import gaussian_scan, gaussian_tail, gdp
 
 from .contour_faults import Fault, Patch
 

@@ -8,10 +8,10 @@ from typing import Any
 from tests.mechanisms import test_gaussian_mixture as mechanism_tests
 from tests.pairs.gaussian_mixture import test_cgf as cgf_tests
 from tests.pairs.gaussian_mixture import test_pair as pair_tests
-from tightrope.facets.hits import BinomialHits, HypergeometricHits
+from tightrope.facets.participation_law import BinomialParticipation, HypergeometricParticipation
 from tightrope.mechanisms.gaussian_mixture import GaussianMixture
 from tightrope.pairs.gaussian_mixture import numbers
-from tightrope.pairs.gaussian_mixture.many_hits import ManyHits
+from tightrope.pairs.gaussian_mixture.mixture_likelihood import MixtureLikelihood
 from tightrope.pairs.sampled_gaussian.decay import MixedCell, UnevenCell
 from tightrope.relation import Direction
 
@@ -19,7 +19,7 @@ from .contour_faults import Fault, Patch
 
 
 def forget_what_lies_far_out(patch: Patch) -> None:
-    patch.setattr(ManyHits, "beyond", lambda *arguments: 0.0)
+    patch.setattr(MixtureLikelihood, "beyond", lambda *arguments: 0.0)
 
 
 def turn_by_every_hit_there_may_be(patch: Patch) -> None:
@@ -28,10 +28,10 @@ def turn_by_every_hit_there_may_be(patch: Patch) -> None:
 
 
 def draw_batches_like_samples(patch: Patch) -> None:
-    def weights(self: HypergeometricHits) -> Any:
-        return BinomialHits(self.size, self.batch / self.records).weights()
+    def weights(self: HypergeometricParticipation) -> Any:
+        return BinomialParticipation(self.size, self.batch / self.records).weights()
 
-    patch.setattr(HypergeometricHits, "weights", weights)
+    patch.setattr(HypergeometricParticipation, "weights", weights)
 
 
 def grow_off_the_axis_as_with_the_least_variance(patch: Patch) -> None:

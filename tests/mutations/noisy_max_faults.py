@@ -64,7 +64,7 @@ def attain_every_point_at_once(patch: Patch) -> None:
     def floors(self: NoisyMax, direction: Direction) -> tuple[Pair, ...]:
         return (self.pair(direction),)
 
-    patch.setattr(NoisyMax, "floors", floors)
+    patch.setattr(NoisyMax, "witnesses", floors)
 
 
 def _floors(noise: str) -> None:

@@ -47,7 +47,7 @@ def forget_what_was_cut_off(patch: Patch) -> None:
 def believe_the_dual(patch: Patch) -> None:
     """Multipliers below those of a factorisation."""
     patch.setattr(unit_vectors, "_positive_definite", lambda *_: True)
-    patch.setattr(unit_vectors, "RAISE_LEAST", -(2.0**-20))
+    patch.setattr(unit_vectors, "RAISE_MIN", -(2.0**-20))
 
 
 def end_a_search_without_what_is_left(patch: Patch) -> None:

@@ -36,9 +36,9 @@ def keep_all_points(patch: Patch) -> None:
 
 def take_the_first(patch: Patch) -> None:
     def profile(self: maximum.MaximumPair, epsilon: arb) -> arb:
-        return self.pairs[0].ball_profile(epsilon)
+        return self.pairs[0].ball_hockey_stick(epsilon)
 
-    patch.setattr(maximum.MaximumPair, "ball_profile", profile)
+    patch.setattr(maximum.MaximumPair, "ball_hockey_stick", profile)
 
 
 def keep_the_first_cell(patch: Patch) -> None:

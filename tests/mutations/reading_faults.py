@@ -9,15 +9,15 @@ from typing import Any
 from flint import arb
 
 from tests.convert.test_finite_divergence import test_what_is_given_up_comes_back_as_a_bound as given_up
-from tests.readings import test_mu_and_rho as numbers
-from tests.readings import test_truth as truth
+from tests.metrics import test_mu_and_rho as numbers
+from tests.metrics import test_truth as truth
 from tightrope.bound import Bound
 from tightrope.convert import smallest_rho
 from tightrope.convert.closed_tail import Tail
-from tightrope.readings import attacks, convex, gaussian_scan, gdp, tradeoff
-from tightrope.readings import law as laws
-from tightrope.readings.law import Law
-from tightrope.readings.table import READINGS, ReadingRow
+from tightrope.metrics import attacks, convex, gaussian_scan, gdp, tradeoff
+from tightrope.metrics import law as laws
+from tightrope.metrics.law import Law
+from tightrope.metrics.table import READINGS, MetricRow
 from tightrope.relation import Direction, Relation
 
 from .contour_faults import Fault, Patch
@@ -25,8 +25,8 @@ from .contour_faults import Fault, Patch
 
 def answered(patch: Patch, **answers: Callable[..., Bound]) -> None:
     """Rows of the table with another function."""
-    rows = {name: ReadingRow(answer, READINGS[name].checks) for name, answer in answers.items()}
-    patch.setattr(import_module("tightrope.readings.ask"), "READINGS", {**READINGS, **rows})
+    rows = {name: MetricRow(answer, READINGS[name].checks) for name, answer in answers.items()}
+    patch.setattr(import_module("tightrope.metrics.ask"), "READINGS", {**READINGS, **rows})
 
 
 def exchange_the_laws(patch: Patch) -> None:

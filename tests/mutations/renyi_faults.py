@@ -38,13 +38,13 @@ def step_outside(patch: Patch) -> None:
 
 def leak_once(patch: Patch) -> None:
     """Uses that are joined leak as one of them does."""
-    plain = RenyiPair.joined
+    plain = RenyiPair.compose_dominating
 
     def joined(self: RenyiPair, like: Sequence[tuple[object, int]]) -> object:
         found = plain(self, like)  # type: ignore[arg-type]
         return found and RenyiPair(found.curve, found.both, found.flipped, self.leaks)  # type: ignore[attr-defined]
 
-    patch.setattr(RenyiPair, "joined", joined)
+    patch.setattr(RenyiPair, "compose_dominating", joined)
 
 
 FAULTS = (

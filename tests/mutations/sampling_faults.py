@@ -7,35 +7,47 @@ from typing import Any
 
 from flint import arb
 
-from tests.derived import test_glued as glued_tests
-from tests.derived import test_union as union_tests
+from tests.derived import test_fixed_size_subsampled as glued_tests
+from tests.derived import test_public_mixture as union_tests
 from tests.transforms import test_replaced_groups as groups
 from tests.transforms import test_truncated_poisson as capped
 from tests.transforms import test_with_replacement as drawn
 from tests.transforms import test_without_replacement as batches
-from tightrope.derived import glued
+from tightrope.derived import fixed_size_subsampled
 from tightrope.derived.poisson import poisson_pair
-from tightrope.derived.union import UnionPair
+from tightrope.derived.public_mixture import PublicMixturePair
 from tightrope.pair import Pair
 from tightrope.relation import Direction
-from tightrope.transforms import hit_union, poisson, truncated_poisson, with_replacement, without_replacement
+from tightrope.transforms import (
+    fixed_size_participation,
+    poisson,
+    truncated_poisson,
+    with_replacement,
+    without_replacement,
+)
 
 from .contour_faults import Fault, Patch
 
 
 def one_order_alone(patch: Patch) -> None:
     """A batch without replacement as the Poisson sample of one direction."""
-    patch.setattr(glued, "glued_pair", lambda base, rate: poisson_pair(base, rate, Direction.REMOVE))
+    patch.setattr(
+        fixed_size_subsampled,
+        "fixed_size_subsampled_pair",
+        lambda base, rate: poisson_pair(base, rate, Direction.REMOVE),
+    )
 
 
 def glue_the_same_twice(patch: Patch) -> None:
     """Below 0 the losses of the pair above."""
-    patch.setattr(glued.GluedPair, "lower", glued.GluedPair.upper)
+    patch.setattr(
+        fixed_size_subsampled.FixedSizeSubsampledPair, "lower", fixed_size_subsampled.FixedSizeSubsampledPair.upper
+    )
 
 
 def forget_a_weight(patch: Patch) -> None:
     """All parts of a union count alike in balls."""
-    patch.setattr(UnionPair, "_sum", lambda self, balls: sum(balls, arb(0)) / len(balls))
+    patch.setattr(PublicMixturePair, "_sum", lambda self, balls: sum(balls, arb(0)) / len(balls))
 
 
 def draw_once_at_most(patch: Patch) -> None:
@@ -62,8 +74,8 @@ def one_size_only(patch: Patch) -> None:
 
 def hit_once_at_most(patch: Patch) -> None:
     """Of a group in a batch one record counts."""
-    plain = hit_union.replaced_pair
-    patch.setattr(hit_union, "replaced_pair", lambda base, size=1: plain(base))
+    plain = fixed_size_participation.replaced_pair
+    patch.setattr(fixed_size_participation, "replaced_pair", lambda base, size=1: plain(base))
 
 
 def never_cut_a_group(patch: Patch) -> None:

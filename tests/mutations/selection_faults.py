@@ -5,41 +5,41 @@ from __future__ import annotations
 from flint import arb
 
 from tests.transforms import test_best_of as best
-from tightrope.derived import polygon, selected
-from tightrope.derived.runs import NegativeBinomialRuns, PoissonRuns
+from tightrope.derived import polygon, private_selection
+from tightrope.derived.repetition_law import NegativeBinomialRuns, PoissonRuns
 
 from .contour_faults import Fault, Patch
 
 
 def select_for_nothing(patch: Patch) -> None:
     """c = 0: as if the best run lost no more than any other."""
-    patch.setattr(selected, "_steepest", lambda corners, law, bits: arb(0))
+    patch.setattr(private_selection, "_steepest", lambda corners, law, bits: arb(0))
 
 
 def look_at_the_ends_alone(patch: Patch) -> None:
     """c at the last corner, where every law has 0."""
-    plain = selected._steepest
-    patch.setattr(selected, "_steepest", lambda corners, law, bits: plain(corners[-1:], law, bits))
+    plain = private_selection._steepest
+    patch.setattr(private_selection, "_steepest", lambda corners, law, bits: plain(corners[-1:], law, bits))
 
 
 def count_no_run_once(patch: Patch) -> None:
     """The case of no run as part of P, not of Q."""
 
-    def masses(self: selected.RisingPair, mass: arb) -> tuple[arb, arb]:
+    def masses(self: private_selection.RisingPair, mass: arb) -> tuple[arb, arb]:
         found = 1 - self.law.phi(1 - mass)
         return found, found
 
-    def events(self: selected.RisingPair, base: selected.DyadicPair) -> list[tuple[arb, arb]]:
+    def events(self: private_selection.RisingPair, base: private_selection.DyadicPair) -> list[tuple[arb, arb]]:
         return [
             (
-                self.masses(selected._ball(y, base.bits))[0] + self.law.none(),
-                self.masses(selected._ball(x, base.bits))[0],
+                self.masses(private_selection._ball(y, base.bits))[0] + self.law.none(),
+                self.masses(private_selection._ball(x, base.bits))[0],
             )
             for x, y in polygon.corners(base, base.bits)
         ]
 
-    patch.setattr(selected.RisingPair, "masses", masses)
-    patch.setattr(selected.RisingPair, "_events", events)
+    patch.setattr(private_selection.RisingPair, "masses", masses)
+    patch.setattr(private_selection.RisingPair, "_events", events)
 
 
 def run_once_more(patch: Patch) -> None:

@@ -27,7 +27,7 @@ def amplify_by_the_sum(patch: Patch) -> None:
     """The pair of the sum of all batches, as if nothing else told more."""
 
     def pair(self: ShuffledBatches, size: int, direction: Direction) -> Pair:
-        return self._floors(size)[-1]
+        return self._witnesses(size)[-1]
 
     patch.setattr(ShuffledBatches, "group_pair", pair)
 
@@ -52,8 +52,8 @@ def count_as_the_least(patch: Patch) -> None:
 
 def hit_every_batch(patch: Patch) -> None:
     """All coordinates shifted, as if the record were in all batches."""
-    plain = GaussianPair.hidden
-    patch.setattr(GaussianPair, "hidden", lambda self, steps, hits: plain(self, steps, steps))
+    plain = GaussianPair.hidden_participation
+    patch.setattr(GaussianPair, "hidden_participation", lambda self, steps, hits: plain(self, steps, steps))
 
 
 def cancel(patch: Patch) -> None:

@@ -9,7 +9,7 @@ from flint import arb
 
 from tests.derived.allocated import test_smooth as smooth
 from tightrope.derived.allocated import smooth as sums
-from tightrope.facets.ratio import RatioFall
+from tightrope.facets.ratio import RatioDecay
 from tightrope.pairs.gaussian import ratio
 
 from .contour_faults import Fault, Patch
@@ -35,9 +35,9 @@ def fall_of_the_unmoved_line(patch: Patch) -> None:
     """The factor of the moved line forgotten."""
     plain = ratio.GaussianRatio.fall
 
-    def fall(self: Any, real: arb, least: arb) -> RatioFall:
+    def fall(self: Any, real: arb, least: arb) -> RatioDecay:
         found = plain(self, real, least)
-        return RatioFall(found.log_bound - 1, found.slope / 3)
+        return RatioDecay(found.log_bound - 1, found.slope / 3)
 
     patch.setattr(ratio.GaussianRatio, "fall", fall)
 

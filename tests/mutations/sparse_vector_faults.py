@@ -7,7 +7,7 @@ from flint import arb
 
 from tests.mechanisms import test_sparse_vector as tests
 from tightrope.pairs.sparse_vector import pair, shape
-from tightrope.pairs.sparse_vector.stretch import AverageFall
+from tightrope.pairs.sparse_vector.density_segment import AverageDecay
 
 from .contour_faults import Fault
 
@@ -33,7 +33,7 @@ def exchange_the_directions(patch: Patch) -> None:
 
 def forget_the_pieces(patch: Patch) -> None:
     """Believes that nothing but atoms returns."""
-    patch.setattr(AverageFall, "beyond", lambda self, radius: arb(0))
+    patch.setattr(AverageDecay, "beyond", lambda self, radius: arb(0))
 
 
 def sharp_threshold(_: Patch) -> None:

@@ -6,10 +6,10 @@ from io import FileIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests import test_work as clocks
+from tests import test_compute_budget as clocks
 from tests.sweep import test_journal as journals
 from tests.sweep import test_sweep as sweeps
-from tightrope import work
+from tightrope import compute_budget
 from tightrope.sweep import journal, recipe
 
 from .contour_faults import Fault, Patch
@@ -17,7 +17,7 @@ from .contour_faults import Fault, Patch
 
 def look_at_the_clock_in_secret(patch: Patch) -> None:
     """Who asks whether time is over leaves no mark."""
-    patch.setattr(work.Meter, "over", lambda self: work.monotonic() > self.deadline)
+    patch.setattr(compute_budget.Meter, "over", lambda self: compute_budget.monotonic() > self.deadline)
 
 
 def put_words_in_bare(patch: Patch) -> None:

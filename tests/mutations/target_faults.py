@@ -11,7 +11,7 @@ from tests.calibrate import test_calibration as calibrations
 from tests.calibrate import test_readings as readings
 from tightrope.calibrate import probe
 from tightrope.calibrate.goal import Goal, Tried
-from tightrope.readings.law import Law
+from tightrope.metrics.law import Law
 
 from .contour_faults import Fault, Patch
 
@@ -40,24 +40,24 @@ def miss_by_upper_ends(patch: Patch) -> None:
 
 def forget_delta_least(patch: Patch) -> None:
     """mu is asked everywhere."""
-    plain = probe.ReadingProbe
+    plain = probe.MetricProbe
 
-    def everywhere(**given: Any) -> probe.ReadingProbe:
+    def everywhere(**given: Any) -> probe.MetricProbe:
         return plain(**{**given, "arguments": {"delta_least": 0.0}})
 
-    patch.setattr(probe, "ReadingProbe", everywhere)
+    patch.setattr(probe, "MetricProbe", everywhere)
 
 
 def ask_another_reading(patch: Patch) -> None:
     """A posterior is asked as the rate behind it."""
-    plain = probe.ReadingProbe.bound
+    plain = probe.MetricProbe.bound
 
-    def rate(self: probe.ReadingProbe, prepared: Any, question: Any) -> Any:
+    def rate(self: probe.MetricProbe, prepared: Any, question: Any) -> Any:
         if self.quantity != "posterior":
             return plain(self, prepared, question)
         return plain(replace(self, quantity="tpr", arguments={"fpr": self.arguments["fpr"]}), prepared, question)
 
-    patch.setattr(probe.ReadingProbe, "bound", rate)
+    patch.setattr(probe.MetricProbe, "bound", rate)
 
 
 def keep_the_first_accuracy(patch: Patch) -> None:

@@ -9,9 +9,9 @@ from tests.engines.contour import test_bound as bound_tests
 from tests.pairs.truncated import test_cells as cell_tests
 from tests.pairs.truncated import test_losses as losses_tests
 from tightrope.engines.contour.bound import ContourBound
-from tightrope.pairs.truncated.cells import CellStretch
-from tightrope.pairs.truncated.fall import NormalFall
+from tightrope.pairs.truncated.cells import CellSegment
 from tightrope.pairs.truncated.losses import Losses, LossesDecay
+from tightrope.pairs.truncated.segment_decay import NormalDecay
 
 from .contour_faults import Fault
 
@@ -23,20 +23,20 @@ def drop_returns(patch: Patch) -> None:
 
 
 def forget_the_horizon(patch: Patch) -> None:
-    patch.setattr(CellStretch, "horizon", lambda self: None)
+    patch.setattr(CellSegment, "horizon", lambda self: None)
 
 
 def drop_the_rest_of_cells(patch: Patch) -> None:
-    patch.setattr(CellStretch, "error", lambda self, c, size: arb(0))
+    patch.setattr(CellSegment, "error", lambda self, c, size: arb(0))
 
 
 def drop_the_square_of_cells(patch: Patch) -> None:
-    patch.setattr(CellStretch, "_common", lambda self, z: acb(1))
+    patch.setattr(CellSegment, "_common", lambda self, z: acb(1))
 
 
 def forget_hard_ends(patch: Patch) -> None:
     """Believes that what is cut falls like a bell."""
-    patch.setattr(NormalFall, "_direct", lambda self, radius: self.share * (-((radius * self.mu) ** 2) / 2).exp())
+    patch.setattr(NormalDecay, "_direct", lambda self, radius: self.share * (-((radius * self.mu) ** 2) / 2).exp())
 
 
 def forget_atoms(patch: Patch) -> None:
@@ -47,7 +47,7 @@ def forget_atoms(patch: Patch) -> None:
 def drop_atoms(patch: Patch) -> None:
     plain = Losses.moment
     patch.setattr(
-        Losses, "moment", lambda self, z: plain(Losses((), self.stretch), z) if self.stretch else plain(self, z)
+        Losses, "moment", lambda self, z: plain(Losses((), self.segment), z) if self.segment else plain(self, z)
     )
 
 

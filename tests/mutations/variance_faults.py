@@ -30,19 +30,19 @@ def continue_past_the_pole(patch: Patch) -> None:
 
 
 def concentrate_both_orders(patch: Patch) -> None:
-    patch.setattr(GaussianVariancePair, "rho", GaussianVariancePair.ball_mean)
+    patch.setattr(GaussianVariancePair, "zcdp_rho", GaussianVariancePair.ball_mean)
 
 
 def halve_rho(patch: Patch) -> None:
     """K at small orders needs all of the mean."""
-    patch.setattr(GaussianVariancePair, "rho", lambda self: None if self.rising else self.ball_mean() / 2)
+    patch.setattr(GaussianVariancePair, "zcdp_rho", lambda self: None if self.rising else self.ball_mean() / 2)
 
 
 def end_in_a_gaussian(patch: Patch) -> None:
     def limit(self: GaussianVariancePair, direction: Direction) -> arb | None:
         return arb.pos_inf() if self.rising != (direction is Direction.REMOVE) else None
 
-    patch.setattr(GaussianVariancePair, "gaussian_limit", limit)
+    patch.setattr(GaussianVariancePair, "gdp_mu_lower", limit)
 
 
 def forget_the_side(patch: Patch) -> None:
@@ -78,8 +78,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "rho of a loss without end", concentrate_both_orders, lambda _: variances.test_concentrated_on_one_side_alone()
     ),
-    Fault("half of rho", halve_rho, lambda _: facets.check(ROW, "rho")),
-    Fault("a limit of the wrong order", end_in_a_gaussian, lambda _: facets.check(ROW, "gaussian_limit")),
+    Fault("half of rho", halve_rho, lambda _: facets.check(ROW, "zcdp_rho")),
+    Fault("a limit of the wrong order", end_in_a_gaussian, lambda _: facets.check(ROW, "gdp_mu_lower")),
     Fault("both sides of 1", forget_the_side, lambda _: variances.test_a_ratio_nearer_to_one_is_dominated()),
     Fault(
         "a gamma law at the middle", forget_the_radius, lambda _: variances.test_gamma_sides_hold_what_a_ball_holds(7)

@@ -47,7 +47,7 @@ class Neighbours:
     def swapped(self) -> Neighbours:
         return Neighbours(self.q, self.p)
 
-    def profile(self, alpha: Array) -> Array:
+    def hockey_stick(self, alpha: Array) -> Array:
         """sum (P - alpha Q)_+, alpha from 0 on."""
         ratios, p, q = self.corners
         above = np.searchsorted(-ratios, -np.asarray(alpha, dtype=np.longdouble), side="left")
@@ -69,7 +69,7 @@ def both(pairs: Iterable[Neighbours]) -> list[Neighbours]:
 def largest(pairs: Sequence[Neighbours]) -> list[Neighbours]:
     """Without those that another one dominates: what it shows can be made of what the other shows (Blackwell)."""
     kept: list[Neighbours] = []
-    for pair in sorted(pairs, key=lambda each: -float(each.profile(np.longdouble(1)))):
+    for pair in sorted(pairs, key=lambda each: -float(each.hockey_stick(np.longdouble(1)))):
         if not any(_dominates(other, pair) for other in kept):
             kept = [other for other in kept if not _dominates(pair, other)] + [pair]
     return kept
@@ -79,7 +79,7 @@ def _dominates(large: Neighbours, small: Neighbours) -> bool:
     """Between bends, and after the last, both profiles are straight."""
     bends = np.concatenate([large.corners[0], small.corners[0], np.ones(1, dtype=np.longdouble)])
     at = bends[np.isfinite(bends)]
-    return bool(np.all(large.profile(at) >= small.profile(at) - 1e-18))
+    return bool(np.all(large.hockey_stick(at) >= small.hockey_stick(at) - 1e-18))
 
 
 def adaptive(steps: Sequence[Sequence[Neighbours]], alpha: npt.ArrayLike) -> Array:
@@ -88,7 +88,7 @@ def adaptive(steps: Sequence[Sequence[Neighbours]], alpha: npt.ArrayLike) -> Arr
     if not steps:
         return np.maximum(1 - at, 0)
     if len(steps) == 1:
-        return np.max([pair.profile(at) for pair in steps[0]], axis=0)
+        return np.max([pair.hockey_stick(at) for pair in steps[0]], axis=0)
     found = []
     for pair in steps[0]:
         seen = pair.p > 0

@@ -26,9 +26,9 @@ from .selection import Runs
 BITS = 256
 ONE = 1 << BITS
 DIGITS = 90
-ERROR = Fraction(1, 2**80)  # of a law of at most OUTPUTS_MOST outputs, each a sum of products of roundings of 2^-100
-OUTPUTS_MOST = 400
-DATA_MOST = 4  # records of a data set
+ERROR = Fraction(1, 2**80)  # of a law of at most OUTPUTS_MAX outputs, each a sum of products of roundings of 2^-100
+OUTPUTS_MAX = 400
+DATA_MAX = 4  # records of a data set
 Masses = list[int]
 Record = Any
 
@@ -58,7 +58,7 @@ class Algorithm(ABC):
 
     def __init__(self) -> None:
         self.known: dict[Data, Masses] = {}
-        if self.outputs > OUTPUTS_MOST:
+        if self.outputs > OUTPUTS_MAX:
             raise TooLarge
 
     def law(self, data: Data) -> Masses:
@@ -156,11 +156,11 @@ class Sized(Algorithm):
 
     def __init__(self, base: Algorithm) -> None:
         self.base, self.values, self.others, self.least = base, base.values, base.others, base.least
-        self.outputs = (2 * DATA_MOST + 1) * base.outputs
+        self.outputs = (2 * DATA_MAX + 1) * base.outputs
         super().__init__()
 
     def answer(self, data: Data) -> Masses:
-        if len(data) > 2 * DATA_MOST:
+        if len(data) > 2 * DATA_MAX:
             raise TooLarge
         found = [0] * self.outputs
         start = len(data) * self.base.outputs
@@ -345,7 +345,7 @@ class Shuffled(Algorithm):
         self.values, self.others = self.base.values, told(self.base.values, self.base.others)
         self.users = users
         reports = combinations_with_replacement(range(base.outputs), users)
-        if comb(base.outputs + users - 1, users) > OUTPUTS_MOST:
+        if comb(base.outputs + users - 1, users) > OUTPUTS_MAX:
             raise TooLarge
         self.places = {counts: index for index, counts in enumerate(reports)}
         self.outputs = len(self.places)

@@ -41,7 +41,7 @@ class NormalMixtures:
         found = [_tail(law, place, above) for above in (True, False) for law in (self.first, self.second)]
         return found[0], found[1], found[2], found[3]
 
-    def profile(self, epsilon: float) -> mpf:
+    def hockey_stick(self, epsilon: float) -> mpf:
         """H(e^epsilon)."""
         p_above, q_above, _, _ = self.tails(epsilon)
         return p_above - mp.exp(mpf(epsilon)) * q_above

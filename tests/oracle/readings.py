@@ -68,7 +68,7 @@ class Two:
             )
         )
 
-    def profile(self, a: Fraction) -> Fraction:
+    def hockey_stick(self, a: Fraction) -> Fraction:
         """H(a): the sum of what P has beyond a Q."""
         return sum((max(p - a * q, Fraction(0)) for p, q in zip(self.p, self.q, strict=True)), Fraction(0))
 
@@ -249,17 +249,19 @@ def gaussian_mu(a: mp.mpf, height: mp.mpf) -> mp.mpf:
     if height >= 1:
         return mp.inf
     low, high = mp.mpf(0), mp.mpf(1)
-    while gaussian_profile(high, a) < height:
+    while gaussian_hockey_stick(high, a) < height:
         low, high = high, 2 * high
     if not low:  # for a root in proportion, wherever it is
-        while gaussian_profile(high / 2, a) >= height:
+        while gaussian_hockey_stick(high / 2, a) >= height:
             high /= 2
         low = high / 2
     goal = mp.log(height)
-    return mp.findroot(lambda mu: mp.log(gaussian_profile(mu, a)) - goal, (low, high), solver="anderson", verify=False)
+    return mp.findroot(
+        lambda mu: mp.log(gaussian_hockey_stick(mu, a)) - goal, (low, high), solver="anderson", verify=False
+    )
 
 
-def gaussian_profile(mu: mp.mpf, a: mp.mpf) -> mp.mpf:
+def gaussian_hockey_stick(mu: mp.mpf, a: mp.mpf) -> mp.mpf:
     """H of N(mu, 1) and N(0, 1)."""
     if not mu:
         return max(mp.mpf(0), 1 - a)
@@ -293,7 +295,7 @@ class Family(ABC):
     def tpr(self, fpr: mp.mpf) -> mp.mpf: ...
 
     @abstractmethod
-    def profile(self, a: mp.mpf) -> mp.mpf: ...
+    def hockey_stick(self, a: mp.mpf) -> mp.mpf: ...
 
     @abstractmethod
     def renyi(self, order: mp.mpf) -> mp.mpf: ...
@@ -305,10 +307,10 @@ class Family(ABC):
     def zcdp(self) -> mp.mpf: ...
 
     def advantage(self) -> mp.mpf:
-        return self.profile(mp.mpf(1))
+        return self.hockey_stick(mp.mpf(1))
 
     def bayes_accuracy(self, prior: mp.mpf) -> mp.mpf:
-        return 1 - prior + prior * self.profile((1 - prior) / prior)
+        return 1 - prior + prior * self.hockey_stick((1 - prior) / prior)
 
     def posterior(self, prior: mp.mpf, fpr: mp.mpf) -> mp.mpf:
         right = prior * self.tpr(fpr)
@@ -324,8 +326,8 @@ class GaussianReadings(Family):
     def tpr(self, fpr: mp.mpf) -> mp.mpf:
         return mp.ncdf(self.mu + _quantile(fpr))
 
-    def profile(self, a: mp.mpf) -> mp.mpf:
-        return gaussian_profile(self.mu, a)
+    def hockey_stick(self, a: mp.mpf) -> mp.mpf:
+        return gaussian_hockey_stick(self.mu, a)
 
     def renyi(self, order: mp.mpf) -> mp.mpf:
         return order * self.mu**2 / 2
@@ -349,7 +351,7 @@ class LaplaceReadings(Family):
             return e * fpr
         return 1 - 1 / (4 * e * fpr) if fpr <= mp.mpf(1) / 2 else 1 - (1 - fpr) / e
 
-    def profile(self, a: mp.mpf) -> mp.mpf:
+    def hockey_stick(self, a: mp.mpf) -> mp.mpf:
         e = mp.exp(self.epsilon)
         if a <= 1 / e:
             return 1 - a
@@ -380,7 +382,7 @@ class ResponseReadings(Family):
         e = mp.exp(self.epsilon)
         return min(e * fpr, 1 - (1 - fpr) / e)
 
-    def profile(self, a: mp.mpf) -> mp.mpf:
+    def hockey_stick(self, a: mp.mpf) -> mp.mpf:
         e = mp.exp(self.epsilon)
         return max(1 - a, (e - a) / (1 + e), mp.mpf(0))
 

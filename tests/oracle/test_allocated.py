@@ -24,7 +24,7 @@ ALPHAS = np.exp(np.linspace(-2.0, 2.0, 9)).astype(np.longdouble)
 
 
 def profiles(pair: Neighbours) -> list[Any]:
-    return [pair.profile(ALPHAS), pair.swapped.profile(ALPHAS)]
+    return [pair.hockey_stick(ALPHAS), pair.swapped.hockey_stick(ALPHAS)]
 
 
 @pytest.mark.parametrize(("steps", "uses", "size"), [(2, 1, 2), (3, 1, 2), (3, 2, 2), (2, 1, 3), (4, 1, 1), (5, 2, 1)])
@@ -47,7 +47,7 @@ def test_steps_that_are_chosen_as_one_goes_show_no_more(steps: int, reverse: boo
         exact = truth.allocated(LEAKY, steps)
         exact = exact.swapped if reverse else exact
         best = truth.adaptive([LEAKY, merged, told], steps, alpha, reverse)
-        assert best == pytest.approx(float(exact.profile(np.longdouble(alpha))), abs=1e-14)
+        assert best == pytest.approx(float(exact.hockey_stick(np.longdouble(alpha))), abs=1e-14)
         assert truth.adaptive([merged, told], steps, alpha, reverse) <= best + ERROR
 
 

@@ -64,7 +64,7 @@ def glued(base: Neighbours, rate: Fraction) -> Callable[[Array], Array]:
     g = data.number(rate)
 
     def above(alpha: Array) -> Array:
-        return g * base.profile(1 + (alpha - 1) / g)
+        return g * base.hockey_stick(1 + (alpha - 1) / g)
 
     return lambda alpha: np.where(
         alpha >= 1, above(np.maximum(alpha, 1)), 1 - alpha + alpha * above(1 / np.minimum(alpha, 1))
@@ -77,10 +77,10 @@ def equal(one: Array, other: Array) -> bool:
 
 def test_the_recursion_is_the_fold_where_there_is_no_choice() -> None:
     pair = sampled(NOISES["Gaussian 1.5"], F(1, 3))
-    assert equal(adaptive([[pair]] * 3, ALPHAS), fold(pair, 3).profile(ALPHAS))
-    assert equal(adaptive([[pair], [pair.swapped]], ALPHAS), product(pair, pair.swapped).profile(ALPHAS))
-    assert equal(pair.swapped.profile(ALPHAS), 1 - ALPHAS + ALPHAS * pair.profile(1 / ALPHAS))
-    assert equal(pair.profile(ALPHAS), np.array([np.maximum(pair.p - a * pair.q, 0).sum() for a in ALPHAS]))
+    assert equal(adaptive([[pair]] * 3, ALPHAS), fold(pair, 3).hockey_stick(ALPHAS))
+    assert equal(adaptive([[pair], [pair.swapped]], ALPHAS), product(pair, pair.swapped).hockey_stick(ALPHAS))
+    assert equal(pair.swapped.hockey_stick(ALPHAS), 1 - ALPHAS + ALPHAS * pair.hockey_stick(1 / ALPHAS))
+    assert equal(pair.hockey_stick(ALPHAS), np.array([np.maximum(pair.p - a * pair.q, 0).sum() for a in ALPHAS]))
 
 
 def leaky(epsilon: str, delta: str) -> tuple[list[mpf], list[mpf]]:
@@ -106,7 +106,7 @@ def test_few_outputs_are_counted() -> None:
         glue = neighbours(
             *([data.number(x) for x in law] for law in ((low, 1 - told, told - low), (1 - told, low, told - low)))
         )
-    assert equal(counted(sample, 3).profile(ALPHAS), fold(sample, 3).profile(ALPHAS))
+    assert equal(counted(sample, 3).hockey_stick(ALPHAS), fold(sample, 3).hockey_stick(ALPHAS))
     assert at(math.e, counted(sample, 50)) == pytest.approx(0.7308106626419, rel=1e-11)
     assert at(math.exp(0.2), glue) == pytest.approx(0.05598491684016907865, rel=1e-13)
     assert at(math.exp(0.5), counted(glue, 10)) == pytest.approx(0.20603021711092949027, rel=1e-13)
@@ -160,12 +160,12 @@ def test_draws_with_replacement(noise: data.Noise, records: int, batch: int) -> 
     weights = binomial(batch, F(1, records))
     mixed = shifted(noise, {2 * k: weight for k, weight in weights.items()})
     bound = sum(
-        data.number(weights[k]) * shifted(noise, {2 * k: F(1)}).profile(1 + (ALPHAS - 1) / eta)
+        data.number(weights[k]) * shifted(noise, {2 * k: F(1)}).hockey_stick(1 + (ALPHAS - 1) / eta)
         for k in range(1, batch + 1)
     )
     above = ALPHAS >= 1
     assert np.all(found[above] <= bound[above] + ERROR)
-    assert np.all(found >= mixed.profile(ALPHAS) - ERROR)
+    assert np.all(found >= mixed.hockey_stick(ALPHAS) - ERROR)
 
 
 def test_the_mixture_of_draws_does_not_dominate() -> None:
@@ -183,14 +183,14 @@ def test_poisson_samples(noise: data.Noise, rate: Fraction) -> None:
     scheme = data.poisson(rate)
     replaced = shifted(noise, {0: 1 - rate, 1: rate}, {0: 1 - rate, -1: rate})
     assert equal(
-        adaptive([data.of_sums(scheme, noise, data.replacing(3))] * 2, ALPHAS), fold(replaced, 2).profile(ALPHAS)
+        adaptive([data.of_sums(scheme, noise, data.replacing(3))] * 2, ALPHAS), fold(replaced, 2).hockey_stick(ALPHAS)
     )
     for group in (1, 2, 3):
         found = data.of_sums(scheme, noise, data.lacking(3, group))
         pair = shifted(noise, binomial(group, rate))
-        assert equal(adaptive([found] * 2, ALPHAS), fold(pair, 2).profile(ALPHAS))
+        assert equal(adaptive([found] * 2, ALPHAS), fold(pair, 2).hockey_stick(ALPHAS))
         back = [each.swapped for each in found]
-        assert equal(adaptive([back] * 2, ALPHAS), fold(pair.swapped, 2).profile(ALPHAS))
+        assert equal(adaptive([back] * 2, ALPHAS), fold(pair.swapped, 2).hockey_stick(ALPHAS))
 
 
 @noises
@@ -203,8 +203,8 @@ def test_groups_of_batches(noise: data.Noise, records: int, batch: int, group: i
         for j in range(min(group, batch) + 1)
     }
     pair = shifted(noise, {shift: weight for shift, weight in weights.items() if weight})
-    assert equal(adaptive([found], ALPHAS), pair.profile(ALPHAS))
-    assert equal(adaptive([[each.swapped for each in found]], ALPHAS), pair.swapped.profile(ALPHAS))
+    assert equal(adaptive([found], ALPHAS), pair.hockey_stick(ALPHAS))
+    assert equal(adaptive([[each.swapped for each in found]], ALPHAS), pair.swapped.hockey_stick(ALPHAS))
 
 
 def test_groups_of_both_kinds_are_worse() -> None:
@@ -226,7 +226,7 @@ def test_truncated_samples(noise: data.Noise, records: int, cap: int, rate: Frac
     parts = ((1 - full, sampled(noise, rate)), (full, sampled(noise, F(cap, records) * over / full, 2)))
     found = data.of_sums(data.truncated_poisson(rate, cap), noise, data.lacking(records))
     for back in (False, True):
-        bound = sum(data.number(w) * (pair.swapped if back else pair).profile(ALPHAS) for w, pair in parts)
+        bound = sum(data.number(w) * (pair.swapped if back else pair).hockey_stick(ALPHAS) for w, pair in parts)
         truth = adaptive([[each.swapped for each in found] if back else found], ALPHAS)
         assert np.all(truth <= bound + ERROR)
 
@@ -294,12 +294,12 @@ def test_the_best_of_many(runs: Runs) -> None:
             c = max(
                 math.log(float(mp.diff(phi, mpf(min(g, 1 - 1e-12)))) / s) for g, s in zip(power, slope, strict=True)
             )
-            bound = float(phi(0)) * np.maximum(1 - ALPHAS, 0) + float(runs.mean) * base.profile(
+            bound = float(phi(0)) * np.maximum(1 - ALPHAS, 0) + float(runs.mean) * base.hockey_stick(
                 ALPHAS * math.exp(-c - 0.05)
             )
             for order in itertools.permutations(range(3)):
                 pair = neighbours(*(map(data.number, best([law[i] for i in order], runs)) for law in (p, q)))
-                assert np.all(pair.profile(ALPHAS) <= bound + 1e-12)
+                assert np.all(pair.hockey_stick(ALPHAS) <= bound + 1e-12)
 
 
 def test_the_laws_of_the_number_of_runs() -> None:

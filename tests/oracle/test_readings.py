@@ -20,8 +20,8 @@ from tests.oracle.readings import (
     LaplaceReadings,
     ResponseReadings,
     Two,
+    gaussian_hockey_stick,
     gaussian_mu,
-    gaussian_profile,
     posterior,
     real,
 )
@@ -46,9 +46,9 @@ def test_the_tradeoff_is_the_conjugate_of_the_profile(two: Two) -> None:
     """H is linear between ratios, so the largest 1 - H(a) - a x is at one of them."""
     ratios = {F(0), *(p / q for p, q in zip(two.p, two.q, strict=True) if q)}
     for x in RATES:
-        assert two.tradeoff(x) == max(max(1 - two.profile(a) - a * x for a in ratios), F(0))
+        assert two.tradeoff(x) == max(max(1 - two.hockey_stick(a) - a * x for a in ratios), F(0))
     for a in (F(1, 3), F(1), F(5, 2)):
-        assert two.profile(a) == max(tpr - a * fpr for fpr, tpr in two.corners())
+        assert two.hockey_stick(a) == max(tpr - a * fpr for fpr, tpr in two.corners())
 
 
 @pytest.mark.parametrize("two", [LEAKY, SKEWED, *map(random_two, range(12))])
@@ -57,7 +57,7 @@ def test_the_symmetric_one_is_that_of_the_larger_profile(two: Two) -> None:
     corners = two.symmetric()
     slopes = {F(0), F(1)}
     slopes |= {(t - s) / (y - x) for (x, s), (y, t) in itertools.pairwise(corners) if y > x}
-    larger = {a: max(two.profile(a), back.profile(a)) for a in slopes}
+    larger = {a: max(two.hockey_stick(a), back.hockey_stick(a)) for a in slopes}
     for x in RATES:
         below = max(1 - height - a * x for a, height in larger.items())
         assert 1 - two.symmetric_tpr(x) == max(below, F(0))
@@ -68,10 +68,10 @@ def test_the_symmetric_one_is_that_of_the_larger_profile(two: Two) -> None:
 
 @pytest.mark.parametrize("two", [LEAKY, SKEWED, *map(random_two, range(12))])
 def test_readings_of_one_law_belong_together(two: Two) -> None:
-    assert two.advantage() == two.profile(F(1)) == max(tpr - fpr for fpr, tpr in two.corners())
+    assert two.advantage() == two.hockey_stick(F(1)) == max(tpr - fpr for fpr, tpr in two.corners())
     assert two.bayes_accuracy(F(1, 2)) == (1 + two.advantage()) / 2
     for prior in (F(1, 10), F(2, 3)):
-        assert two.bayes_accuracy(prior) == 1 - prior + prior * two.profile((1 - prior) / prior)
+        assert two.bayes_accuracy(prior) == 1 - prior + prior * two.hockey_stick((1 - prior) / prior)
     assert two.merged().corners() == two.corners()
     assert two.renyi(math.inf) >= two.renyi(2) >= two.kl()
     coarse = two.processed([0, 0, *range(1, len(two.p) - 1)])
@@ -94,12 +94,12 @@ def test_the_least_mu_covers_and_no_less_does(two: Two, least: Fraction) -> None
     with mp.workdps(DIGITS):
         mu = two.gdp(least)
         if mu == mp.inf:
-            assert not least or two.profile(F(10**9)) >= least or two.reversed().profile(F(10**9)) >= least
+            assert not least or two.hockey_stick(F(10**9)) >= least or two.reversed().hockey_stick(F(10**9)) >= least
             return
         grid = [mp.mpf(k) / 8 for k in range(33)]
-        heights = [(mp.exp(t), each.profile(F(str(mp.exp(t))))) for t in grid for each in (two, two.reversed())]
+        heights = [(mp.exp(t), each.hockey_stick(F(str(mp.exp(t))))) for t in grid for each in (two, two.reversed())]
         counted = [(a, real(height)) for a, height in heights if height >= least]
-        assert all(gaussian_profile(mu, a) >= height - mp.mpf(10) ** -25 for a, height in counted)
+        assert all(gaussian_hockey_stick(mu, a) >= height - mp.mpf(10) ** -25 for a, height in counted)
         found = max((gaussian_mu(a, height) for a, height in counted), default=mp.mpf(0))
         assert mu * mp.mpf("0.9") <= found <= mu + mp.mpf(10) ** -25
 
@@ -123,7 +123,7 @@ def test_closed_forms_of_responses(epsilon: float) -> None:
         assert low * (1 - mp.mpf(10) ** -25) <= family.zcdp() <= high * (1 + mp.mpf(10) ** -25)
         for x in (F(1, 100), F(1, 2), F(9, 10)):
             agree(family.tpr(real(x)), two.tpr(x))
-            agree(family.profile(4 * real(x)), two.profile(4 * x))
+            agree(family.hockey_stick(4 * real(x)), two.hockey_stick(4 * x))
             agree(family.renyi(1 + 4 * real(x)), two.renyi(1 + 4 * x))
             agree(family.bayes_accuracy(real(x)), two.bayes_accuracy(x))
             agree(family.posterior(mp.mpf(1) / 4, real(x)), two.posterior(F(1, 4), x))
@@ -140,18 +140,20 @@ def test_closed_forms_of_noise(family: Family, law: object) -> None:
     """Against the other oracle at single points, and by integrals and slopes."""
     with mp.workdps(DIGITS):
         for t in (-0.75, -0.25, 0.0, 0.25, 0.75):
-            agree(family.profile(mp.exp(t)), mp.mpf(Truth(law).delta(t, bits=120).str(40, radius=False)), 1e-25)
+            agree(family.hockey_stick(mp.exp(t)), mp.mpf(Truth(law).delta(t, bits=120).str(40, radius=False)), 1e-25)
         for x in (mp.mpf(1) / 1000, mp.mpf(3) / 10, mp.mpf(9) / 10):
-            touch = max((family.tpr(x) - (family.profile(a) + a * x) for a in SLOPES), key=float)
+            touch = max((family.tpr(x) - (family.hockey_stick(a) + a * x) for a in SLOPES), key=float)
             assert -1e-3 < touch <= 0  # f is the conjugate of H
         # D_o by the profile: E_Q[(P/Q)^o] = 1 + o (o - 1) int a^(o-2) (H(a) - (1 - a)_+) da
         ends = [0, mp.exp(mp.mpf(-1) / 2), 1, mp.exp(mp.mpf(1) / 2), 4, 16]
         with mp.workdps(15):
-            moment = 1 + 2 * mp.quad(lambda a: family.profile(a) - max(1 - a, mp.mpf(0)) if a else 0, ends)
+            moment = 1 + 2 * mp.quad(lambda a: family.hockey_stick(a) - max(1 - a, mp.mpf(0)) if a else 0, ends)
         agree(family.renyi(mp.mpf(2)), mp.log(moment), 1e-6)
         agree(family.renyi(mp.mpf(1)), family.renyi(1 + mp.mpf(10) ** -12), 1e-10)
         mu = family.gdp()
-        needed = max(gaussian_mu(mp.exp(mp.mpf(k) / 64), family.profile(mp.exp(mp.mpf(k) / 64))) for k in range(32))
+        needed = max(
+            gaussian_mu(mp.exp(mp.mpf(k) / 64), family.hockey_stick(mp.exp(mp.mpf(k) / 64))) for k in range(32)
+        )
         assert mu * mp.mpf("0.99") <= needed <= mu + mp.mpf(10) ** -25
         tops = [family.renyi(1 + mp.mpf(k) / 8) / (1 + mp.mpf(k) / 8) for k in range(80)]
         agree(max(tops), family.zcdp(), 1e-25)

@@ -35,7 +35,9 @@ def sampled_normal(sigma: float, rate: float, sign: int, z: acb) -> acb:
     return whole / (2 * arb.pi()).sqrt()
 
 
-def marked_normal(sigma: float, rate: float, edges: tuple[tuple[float, float, int], ...], end: float, z: acb) -> acb:
+def restricted_normal(
+    sigma: float, rate: float, edges: tuple[tuple[float, float, int], ...], end: float, z: acb
+) -> acb:
     """E_P[e^{zl}; marked] of a removal, where a mark has the probability prod Phi(side (x - at)/width) for x < end."""
     mu, share = 1 / arb(sigma), arb(rate)
 

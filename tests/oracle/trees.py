@@ -16,7 +16,7 @@ from mpmath import mpf
 
 from . import enumerate_data as data
 from .algorithms import (
-    DATA_MOST,
+    DATA_MAX,
     Algorithm,
     Allocated,
     Best,
@@ -40,9 +40,9 @@ from .leaves import ADD_REMOVE, LEAVES, REPLACE, Leaf, Source
 from .selection import Runs
 
 F = Fraction
-DEPTH_MOST = 4
+DEPTH_MAX = 4
 ODD = 0.07  # of the bases are about another relation, as many of another size
-PAIRS_MOST = 60
+PAIRS_MAX = 60
 RATES = (F(1, 4), F(1, 2), F(3, 4), F(1), F(0))
 RATE_WEIGHTS = (5, 6, 5, 1, 0.5)
 Make = Callable[[str], Algorithm]
@@ -269,7 +269,7 @@ class Drawer:
     def group(self, depth: int, relation: str, size: int | None) -> Tree:
         """Of data that are made of whole groups."""
         count = self.source.choice((2, 2, 3))
-        inner = None if size is None or size * count > DATA_MOST else size * count
+        inner = None if size is None or size * count > DATA_MAX else size * count
         while True:
             base = self.base(depth, relation, inner)
             if base.size is None or base.size % count == 0:
@@ -353,12 +353,12 @@ class Drawn:
     plain: bool
 
 
-def drawn(seed: int, index: int, leaves: Sequence[MakeLeaf] = LEAVES, deep: int = DEPTH_MOST) -> Drawn | None:
+def drawn(seed: int, index: int, leaves: Sequence[MakeLeaf] = LEAVES, deep: int = DEPTH_MAX) -> Drawn | None:
     """The tree of this number, with its laws on the data sets of neighbours; None where there are too many."""
     source = random.Random(f"{seed}/{index}")
     plain = source.random() < 0.4
     relation, records = source.choice((ADD_REMOVE, REPLACE)), source.choice((1, 2, 2, 3))
-    depth = min(source.choices(range(DEPTH_MOST + 1), (1, 3, 5, 4, 2))[0], deep)
+    depth = min(source.choices(range(DEPTH_MAX + 1), (1, 3, 5, 4, 2))[0], deep)
     try:
         return listed(Drawer(source, plain, leaves).tree(depth, relation, records), source, plain)
     except TooLarge:
@@ -371,8 +371,8 @@ def listed(tree: Tree, source: Source, plain: bool = False) -> Drawn | None:
     algorithm = tree.run(relation)
     found = list(neighbours(algorithm, relation, tree.size))
     first = 2 * len(algorithm.values)  # the smallest data sets, where a record tells the most
-    if len(found) > first + PAIRS_MOST:
-        found = [*found[:first], *source.sample(found[first:], PAIRS_MOST)]
+    if len(found) > first + PAIRS_MAX:
+        found = [*found[:first], *source.sample(found[first:], PAIRS_MAX)]
     for pair in found:
         for one in pair:
             algorithm.law(one)

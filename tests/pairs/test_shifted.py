@@ -82,9 +82,9 @@ def test_a_shift_that_is_no_double_is_not_rounded(times: int) -> None:
             assert found.rad() < exactly * arb(2) ** -240
         if times < 1000:
             for pair in (gaussian, laplace):
-                exact_profile = pair.ball_profile(arb(0.01))
-                floats = pair.profile(exact([0.01]))
-                assert arb(float(floats.lower[0])) <= exact_profile <= arb(float(floats.upper[0]))
+                exact_hockey_stick = pair.ball_hockey_stick(arb(0.01))
+                floats = pair.hockey_stick(exact([0.01]))
+                assert arb(float(floats.lower[0])) <= exact_hockey_stick <= arb(float(floats.upper[0]))
 
 
 def test_shifts_of_shifts_multiply() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tightrope import work
+from tightrope import compute_budget
 from tightrope.plans.in_turn import in_turn
 
 
@@ -28,7 +28,7 @@ class Clock:
 
 def test_what_a_row_leaves_goes_to_those_after_it(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     clock = Clock()
-    monkeypatch.setattr(work, "monotonic", clock)
+    monkeypatch.setattr(compute_budget, "monotonic", clock)
     asked: list[tuple[int, float]] = []
 
     def ask(index: int, seconds: float) -> Answer:
@@ -44,7 +44,7 @@ def test_what_a_row_leaves_goes_to_those_after_it(monkeypatch) -> None:  # type:
 
 def test_rows_after_a_slow_one_have_a_little_all_the_same(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     clock = Clock()
-    monkeypatch.setattr(work, "monotonic", clock)
+    monkeypatch.setattr(compute_budget, "monotonic", clock)
     asked: list[float] = []
 
     def ask(index: int, seconds: float) -> Answer:
@@ -61,8 +61,8 @@ def test_without_a_clock_work_is_what_takes_time() -> None:
 
     def ask(index: int, seconds: float) -> Answer:
         asked.append(round(seconds, 6))
-        with work.allowance(seconds):
-            work.spend(work.UNITS_PER_SECOND)
+        with compute_budget.allowance(seconds):
+            compute_budget.spend(compute_budget.UNITS_PER_SECOND)
         return Answer(False, 1.0)
 
     in_turn(3, 12.0, ask)

@@ -9,7 +9,7 @@ import pytest
 
 import tightrope as tr
 from tightrope.bound import ERROR_SOURCES as SOURCES
-from tightrope.bound import Budget, budget_lines
+from tightrope.bound import ErrorBreakdown, error_lines
 from tightrope.report.words import (
     at_most,
     briefly,
@@ -148,9 +148,9 @@ def test_guarantees_are_assumed() -> None:
 
 
 def test_every_source_of_error_has_words() -> None:
-    lines = budget_lines(**dict.fromkeys(SOURCES, 1e-9))
-    rows = budget_rows(Budget(lines, budget_lines(rounding=1e-8)))
+    lines = error_lines(**dict.fromkeys(SOURCES, 1e-9))
+    rows = budget_rows(ErrorBreakdown(lines, error_lines(rounding=1e-8)))
     assert rows[0][0] == "rounding"
     assert {row[0].replace(" ", "_") for row in rows} == set(SOURCES)
     assert all(row[1].endswith(".") for row in rows)
-    assert budget_rows(Budget()) == []
+    assert budget_rows(ErrorBreakdown()) == []

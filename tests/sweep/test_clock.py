@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.search import cases
-from tightrope import work
+from tightrope import compute_budget
 from tightrope.sweep.plan import plan_of
 
 CASES = (
@@ -33,12 +33,12 @@ def test_what_the_clock_changed_says_so(make: str, ask: str, monkeypatch: pytest
     """The clock ends a question at many places: a row without the mark is what a clock that stands still gives."""
     job = plan_of("{run}", {"run": [make]}, ask, 10.0, draws=None, seed=None).job
     still = Clock(10**18)
-    monkeypatch.setattr(work, "monotonic", still)
+    monkeypatch.setattr(compute_budget, "monotonic", still)
     told = job.answer(0, {"run": make})
     assert all(row.error is None and row.repeatable for row in told)
     tries, marked = cases(5, 60), 0
     for place in range(tries):
-        monkeypatch.setattr(work, "monotonic", Clock(1 + place * still.seen // tries))
+        monkeypatch.setattr(compute_budget, "monotonic", Clock(1 + place * still.seen // tries))
         found = job.answer(0, {"run": make})
         assert all(not row.repeatable for row in found) or found == told
         marked += not found[0].repeatable

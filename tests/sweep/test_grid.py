@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tightrope as tr
-from tightrope.sweep.grid import GRID_ROWS_MOST, grid_of
+from tightrope.sweep.grid import GRID_ROWS_MAX, grid_of
 from tightrope.sweep.order import shuffled
 
 
@@ -68,7 +68,7 @@ def test_tables_have_typed_cells(tmp_path: Path) -> None:
     [
         ({"a": range(10**4), "b": {"from": 0, "to": 1, "points": 10**4}, "c": range(10)}, {}, "1,000,000,000 config"),
         ({"a": {"from": 0, "to": 1, "points": 10**7}}, {}, "from 1 to 1,000,000"),
-        ({"a": {"uniform": [0, 1]}}, {"draws": GRID_ROWS_MOST + 1}, "from 1 to 100,000,000"),
+        ({"a": {"uniform": [0, 1]}}, {"draws": GRID_ROWS_MAX + 1}, "from 1 to 100,000,000"),
         ({"a": count()}, {}, "at most 1,000,000 values can be listed"),
         ({"a": []}, {}, "no configurations"),
         ({"a": {"from": 0, "to": 1, "points": 3, "log": True}}, {}, "ends above 0"),

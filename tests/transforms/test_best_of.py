@@ -12,11 +12,11 @@ from mpmath import exp, mp, mpf, ncdf
 
 import tightrope as tr
 from tests.oracle.selection import Runs, best
-from tightrope.derived import selected
+from tightrope.derived import private_selection
 from tightrope.derived.around import around
-from tightrope.derived.runs import BinomialRuns, NegativeBinomialRuns, PoissonRuns, RunLaw
-from tightrope.derived.selected import FallingPair, RisingPair, SelectedPair, _ScoredPair
-from tightrope.facets.between import Fineness
+from tightrope.derived.private_selection import FallingScoresPair, PrivateSelectionPair, RisingPair, _ScoredPair
+from tightrope.derived.repetition_law import BinomialRuns, NegativeBinomialRuns, PoissonRuns, RepetitionLaw
+from tightrope.facets.resolution import Resolution
 from tightrope.kernels.ball import working_precision
 
 LAWS = [
@@ -33,7 +33,7 @@ LAWS = [
 @pytest.mark.parametrize(("law", "mean", "shape"), LAWS)
 def test_laws_of_the_number_of_runs(law: str, mean: float, shape: float | None) -> None:
     """phi, and phi' by a difference, against the formulas of the oracle, whose orders enumerated.py compares."""
-    runs: RunLaw = {
+    runs: RepetitionLaw = {
         "poisson": lambda: PoissonRuns(mean),
         "binomial": lambda: BinomialRuns(mean, int(shape or 0)),
     }.get(law, lambda: NegativeBinomialRuns(mean, {"geometric": 1.0, "logarithmic": 0.0}.get(law, shape or 0.0)))()
@@ -101,21 +101,21 @@ def test_between_two_finite_pairs() -> None:
     """Of a base that is not finite; real scores are below the bound, and one use of the base is too."""
     base = tr.Gaussian(sigma=4).pair(tr.Direction.REMOVE)
     for law in (NegativeBinomialRuns(10.0, 1.0), PoissonRuns(2.0)):
-        fine = Fineness(256, 1e-12, proof=False)
-        below, above = SelectedPair(base, law).between(fine)
-        real = [kind(base, law).between(fine)[0] for kind in (FallingPair, RisingPair)]
+        fine = Resolution(256, 1e-12, proof=False)
+        below, above = PrivateSelectionPair(base, law).bracket(fine)
+        real = [kind(base, law).bracket(fine)[0] for kind in (FallingScoresPair, RisingPair)]
         with working_precision(128):
             for epsilon in (-0.5, 0.0, 0.5, 1.5):
-                low, high, *floors = (each.ball_profile(arb(epsilon)) for each in (below, above, *real))
+                low, high, *floors = (each.ball_hockey_stick(arb(epsilon)) for each in (below, above, *real))
                 assert low.lower() <= high.upper()
                 assert high - low < 2e-2
                 assert all(floor.lower() <= high.upper() for floor in floors)
                 # By the theorem itself, with a c that is large enough: that of the steepest line.
-                worst = law.none() * (-arb(epsilon).expm1()).max(arb(0)) + law.mean * base.ball_profile(
+                worst = law.none() * (-arb(epsilon).expm1()).max(arb(0)) + law.mean * base.ball_hockey_stick(
                     arb(epsilon) - law.log_ratio(arb(0), arb(1))
                 )
                 assert high.lower() <= worst.min(arb(1)) + 1e-3
-        assert isinstance(FallingPair(base, law).reversed(), RisingPair)
+        assert isinstance(FallingScoresPair(base, law).reversed(), RisingPair)
 
 
 GEOMETRIC = NegativeBinomialRuns(10.0, 1.0)
@@ -125,14 +125,14 @@ GEOMETRIC = NegativeBinomialRuns(10.0, 1.0)
     ("kinds", "law"),
     [
         ((RisingPair,), GEOMETRIC),
-        ((FallingPair,), GEOMETRIC),
+        ((FallingScoresPair,), GEOMETRIC),
         ((RisingPair,), PoissonRuns(2.0)),
-        ((FallingPair,), PoissonRuns(2.0)),
-        ((FallingPair, FallingPair), GEOMETRIC),
+        ((FallingScoresPair,), PoissonRuns(2.0)),
+        ((FallingScoresPair, FallingScoresPair), GEOMETRIC),
         ((RisingPair, RisingPair), GEOMETRIC),
     ],
 )
-def test_real_scores_are_bracketed_from_both_sides(kinds: Sequence[type[_ScoredPair]], law: RunLaw) -> None:
+def test_real_scores_are_bracketed_from_both_sides(kinds: Sequence[type[_ScoredPair]], law: RepetitionLaw) -> None:
     """The largest P(A) - e^epsilon Q(A) over the events {x > t} of two normal laws, each through phi by mpmath."""
 
     def phi(z: mpf) -> mpf:
@@ -140,20 +140,20 @@ def test_real_scores_are_bracketed_from_both_sides(kinds: Sequence[type[_ScoredP
 
     def best(mass: mpf) -> mpf:
         for kind in reversed(kinds):
-            mass = phi(mass) - phi(mpf(0)) if kind is FallingPair else 1 - phi(1 - mass)
+            mass = phi(mass) - phi(mpf(0)) if kind is FallingScoresPair else 1 - phi(1 - mass)
         return mass
 
     none, made = phi(mpf(0)), tr.Gaussian(sigma=2).pair(tr.Direction.REMOVE)
     for kind in reversed(kinds):
         made = kind(made, law)
-    below, above = made.between(Fineness(512, 1e-12, proof=False))
+    below, above = made.bracket(Resolution(512, 1e-12, proof=False))
     places = [mpf(step) / 50 for step in range(-400, 401)]
     events = [(best(ncdf(mpf("0.5") - t)), best(ncdf(-t))) for t in places]
     for epsilon in (-0.5, 0.0, 0.3, 1.0):
         share = exp(epsilon)
         truth = max(max(p - share * q, p + none - share * (q + none)) for p, q in events)
         with working_precision(128):
-            low, high = (each.ball_profile(arb(epsilon)) for each in (below, above))
+            low, high = (each.ball_hockey_stick(arb(epsilon)) for each in (below, above))
         grid = 1e-4  # places are not everywhere: the largest over them may be this much less
         assert float(low.lower()) <= truth + grid
         assert truth <= float(high.upper())
@@ -240,11 +240,11 @@ def test_outputs_that_one_law_never_has(law: str, mean: float, shape: float | No
 def test_ends_of_losses_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every point asks for them, also where time is up: worked out anew each time they took all of it."""
     times = []
-    monkeypatch.setattr(selected, "around", lambda *asked: times.append(1) or around(*asked))
-    pair = SelectedPair(tr.SparseVector(2, 4).pair(tr.Direction.REMOVE), PoissonRuns(3.0))
+    monkeypatch.setattr(private_selection, "around", lambda *asked: times.append(1) or around(*asked))
+    pair = PrivateSelectionPair(tr.SparseVector(2, 4).pair(tr.Direction.REMOVE), PoissonRuns(3.0))
     with working_precision(128):
         assert [pair.loss_range() for _ in range(3)].count(pair.loss_range()) == 3
-        assert pair.rho() is not None
+        assert pair.zcdp_rho() is not None
     assert len(times) == 1  # it is its own reverse
     with working_precision(256):
         assert pair.loss_range().highest.rad() <= pair.loss_range().lowest.rad()

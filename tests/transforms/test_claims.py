@@ -34,12 +34,12 @@ def test_a_group_of_groups_is_as_large_as_their_product() -> None:
 def test_what_shuffled_reports_show_at_least_is_shown_by_a_real_randomizer() -> None:
     """Of any loss of 1 at most, randomized response of three kinds is one: it is the floor, and no better than it."""
     for direction in tr.Direction:
-        floors = tr.PureDP(epsilon=1.0).shuffle(users=20).floors(direction)
-        real = tr.RandomizedResponse(epsilon=1.0, categories=3).shuffle(users=20).floors(direction)
+        floors = tr.PureDP(epsilon=1.0).shuffle(users=20).witnesses(direction)
+        real = tr.RandomizedResponse(epsilon=1.0, categories=3).shuffle(users=20).witnesses(direction)
         assert real[-1] in floors
         for epsilon in (0.1, 0.5):
-            third = tr.PureDP(epsilon=1.0).shuffle(users=20).pair(direction).ball_profile(arb(epsilon))
-            assert real[-1].ball_profile(arb(epsilon)) < third
+            third = tr.PureDP(epsilon=1.0).shuffle(users=20).pair(direction).ball_hockey_stick(arb(epsilon))
+            assert real[-1].ball_hockey_stick(arb(epsilon)) < third
 
 
 def test_sizes_of_groups_in_all_parts() -> None:
@@ -64,5 +64,5 @@ def test_a_batch_of_what_nobody_attains_is_attained_by_nobody() -> None:
 def test_a_sample_of_nothing_loses_nothing() -> None:
     for direction in tr.Direction:
         found = sampled_pair(tr.Gaussian(sigma=1.0).pair(direction), 0.0, direction)
-        assert found.ball_profile(arb(0)) == 0
+        assert found.ball_hockey_stick(arb(0)) == 0
         assert found.loss_range().highest == 0

@@ -39,7 +39,7 @@ def finite(laws: tuple[list[float], list[float]]) -> tr.Mechanism:
 def held(run: tr.Mechanism, real: Neighbours, *, equal: bool = True, narrow: float = 1e-6) -> None:
     """The truth is inside, in both directions; equal: it is all that the run can show."""
     for way, pair in zip(WAYS, (real, real.swapped), strict=True):
-        exact = pair.profile(np.exp(np.array(EPSILONS, dtype=np.longdouble)))
+        exact = pair.hockey_stick(np.exp(np.array(EPSILONS, dtype=np.longdouble)))
         for value, bound in zip(exact, run.delta(EPSILONS, direction=way), strict=True):
             assert value <= bound.upper + ERROR, (way, bound, value)
             if equal:
@@ -182,7 +182,7 @@ def test_groups_are_chains() -> None:
     for way in WAYS:
         bound = run.delta(0.34375, direction=way)
         real = max(
-            (pair if way == "remove" else pair.swapped).profile(np.exp(np.longdouble(0.34375))) for pair in shown
+            (pair if way == "remove" else pair.swapped).hockey_stick(np.exp(np.longdouble(0.34375))) for pair in shown
         )
         assert 0.9 * bound.upper < real <= bound.upper
     user = finite(RESPONSE).group(size=2).random_allocation(steps=3)
@@ -222,11 +222,11 @@ def test_floors_of_the_base_are_allocated() -> None:
     run = cells.random_allocation(steps=3)
     bound = run.delta(0.34375, direction="remove")
     shown = [truth.allocated(neighbours(*laws), 3) for laws in (LEAKY, RESPONSE)]
-    real = max(float(pair.profile(np.longdouble(math.exp(0.34375)))) for pair in shown)
+    real = max(float(pair.hockey_stick(np.longdouble(math.exp(0.34375)))) for pair in shown)
     assert bound.lower == pytest.approx(real, rel=1e-6)
     assert bound.lower <= real + ERROR
     assert real <= bound.upper
-    assert len(run.floors(Direction.ADD)) == 2
+    assert len(run.witnesses(Direction.ADD)) == 2
 
 
 @pytest.mark.parametrize(
@@ -306,15 +306,15 @@ def test_other_questions_are_answered_or_refused_in_one_line() -> None:
 def test_the_pair_between_bounds_holds_the_listed_law() -> None:
     """The grids of any base, asked for one whose law can be listed."""
     from tightrope.derived.allocated.pair import AllocatedPair
-    from tightrope.facets.between import Fineness
+    from tightrope.facets.resolution import Resolution
 
     for laws, direction in ((LEAKY, Direction.REMOVE), (HIDDEN, Direction.ADD)):
         base = finite(laws).pair(direction)
         exact = base.allocated(5, direction)
         assert exact is not None
-        below, above = AllocatedPair(base, 5, direction).between(Fineness(points=200, tail=1e-12, proof=False))
+        below, above = AllocatedPair(base, 5, direction).bracket(Resolution(points=200, tail=1e-12, proof=False))
         for epsilon in (-0.5, 0.0, 0.3, 1.0):
             at = arb(epsilon)
             with working_precision(128):
-                assert not below.ball_profile(at) > exact.ball_profile(at)
-                assert not exact.ball_profile(at) > above.ball_profile(at)
+                assert not below.ball_hockey_stick(at) > exact.ball_hockey_stick(at)
+                assert not exact.ball_hockey_stick(at) > above.ball_hockey_stick(at)

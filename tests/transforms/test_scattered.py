@@ -7,14 +7,14 @@ from fractions import Fraction
 import pytest
 
 import tightrope as tr
-from tightrope.derived.union import ExactWeights, UnionPair
+from tightrope.derived.public_mixture import ExactWeights, PublicMixturePair
 from tightrope.transforms.scattered import CLASS_SHARES, scattered_pair
 
 
 @pytest.mark.parametrize(("size", "steps"), [(2, 2), (3, 7), (6, 50), (9, 4), (12, 1000)])
 def test_shares_add_up_to_one(size: int, steps: int) -> None:
     pair = scattered_pair(tr.Gaussian(sigma=1.0), size, steps, tr.Direction.REMOVE)
-    assert isinstance(pair, UnionPair)
+    assert isinstance(pair, PublicMixturePair)
     assert isinstance(pair.weights, ExactWeights)
     assert sum(pair.weights.shares, Fraction(0)) == 1
     assert min(pair.weights.shares) > 0

@@ -27,7 +27,7 @@ def ball(number: Fraction) -> arb:
 def bound(ratio: Fraction, users: int, alpha: Fraction) -> Fraction:
     """Of any randomizer, above."""
     with working_precision(128):
-        return F(upper_float(ShuffledPair(LatticeStep(ratio, True), users).ball_profile(ball(alpha).log())))
+        return F(upper_float(ShuffledPair(LatticeStep(ratio, True), users).ball_hockey_stick(ball(alpha).log())))
 
 
 def alphas(ratio: Fraction) -> list[Fraction]:
@@ -114,9 +114,9 @@ def test_floors_are_real() -> None:
     assert answer.certificate.attained
     assert not answer.certificate.tight
     assert answer.certificate.direction is None
-    floors = [floor for each in Direction for floor in mechanism.floors(each)]
+    floors = [floor for each in Direction for floor in mechanism.witnesses(each)]
     with working_precision(128):
-        best = max(float(floor.ball_profile(arb(0.5)).lower()) for floor in floors)
+        best = max(float(floor.ball_hockey_stick(arb(0.5)).lower()) for floor in floors)
     assert answer.lower == pytest.approx(best, rel=1e-12)
     assert answer.lower < answer.upper
     laplace = tr.Laplace(scale=0.5).shuffle(users=50).delta(0.5)
@@ -162,7 +162,7 @@ def test_rare_truths() -> None:
     shy = tr.RandomizedResponse(p=0.125, categories=4).shuffle(users=6).delta(0.25)
     with working_precision(128):
         loss = LatticeStep(F(7, 3), True)
-        assert float(shy.upper) >= float(ShuffledPair(loss, 6).ball_profile(arb(0.25)).lower())
+        assert float(shy.upper) >= float(ShuffledPair(loss, 6).ball_hockey_stick(arb(0.25)).lower())
     assert 0.0 < shy.lower < shy.upper
     binary = [tr.RandomizedResponse(p=p).shuffle(users=6).delta(0.25) for p in (0.25, 0.75)]
     assert (binary[0].lower, binary[0].upper) == (binary[1].lower, binary[1].upper)

@@ -92,7 +92,7 @@ def test_users_of_many_records_are_not_shuffled() -> None:
     law = reports([plain[0], drawn, plain[2]])
     others = (2,) * 30
     shown = max(
-        float(each.profile(1.8))
+        float(each.hockey_stick(1.8))
         for each in pairs(law, iter([((0, *others), (1, *others)), ((1, *others), (0, *others))]))
     )
     loss = base.renyi(float("inf")).upper

@@ -17,7 +17,7 @@ from tightrope.mechanisms.base import CHAIN
 from tightrope.mechanisms.facts import Fact, MissingFact, Theorem
 from tightrope.relation import Direction
 from tightrope.transforms import theorems as t
-from tightrope.transforms.hit_union import glued_hits
+from tightrope.transforms.fixed_size_participation import fixed_size_participation_pair
 from tightrope.transforms.scattered import scattered_pair
 
 REPLACED = tr.RandomizedResponse(p=0.75)
@@ -74,7 +74,7 @@ LACKING: Mapping[tuple[Theorem, Fact], Make] = {
     (t.GROUP_CONCENTRATED, Fact.EVERYWHERE): lambda: t.GROUP_CONCENTRATED.demand(CLAMPED),
     (t.GROUP_IN_SAMPLE, Fact.EVERYWHERE): lambda: CLAMPED.poisson(rate=0.5).group_pair(2, Direction.REMOVE),
     (t.GROUP_SCATTERED, Fact.GAUSSIAN): lambda: scattered_pair(tr.Laplace(scale=1), 2, 3, Direction.REMOVE),
-    (t.GROUP_IN_BATCH, Fact.GROUPS): lambda: glued_hits(MEASURED, _hits()),
+    (t.GROUP_IN_BATCH, Fact.GROUPS): lambda: fixed_size_participation_pair(MEASURED, _hits()),
     (CHAIN, Fact.EVERYWHERE): lambda: MEASURED.group_pair(2, Direction.REMOVE),
 }
 # Of lower ends: a transformation whose witness is not known.
@@ -86,9 +86,9 @@ UNWITNESSED: Mapping[tuple[Theorem, Fact], Callable[[], tr.Mechanism]] = {
 
 
 def _hits() -> object:
-    from tightrope.facets.hits import HypergeometricHits
+    from tightrope.facets.participation_law import HypergeometricParticipation
 
-    return HypergeometricHits(4, 2, 2)
+    return HypergeometricParticipation(4, 2, 2)
 
 
 @contextmanager

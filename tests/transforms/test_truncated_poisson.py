@@ -7,7 +7,7 @@ from mpmath import mp, mpf
 
 import tightrope as tr
 from tests.oracle import amplified
-from tightrope.derived.union import UnionPair
+from tightrope.derived.public_mixture import PublicMixturePair
 from tightrope.kernels.ball import working_precision
 from tightrope.relation import Direction, Relation
 from tightrope.transforms.truncated_poisson import Filled
@@ -73,7 +73,7 @@ def test_other_bases_and_groups() -> None:
     bound = (response * 3).delta(0.1)
     assert 0.0 < bound.lower < bound.upper < 1.0
     one, two = GAUSSIAN.truncated_poisson(rate=0.2, cap=3, records=10), GAUSSIAN.poisson(rate=0.2)
-    assert isinstance(one.pair(Direction.REMOVE), UnionPair)
+    assert isinstance(one.pair(Direction.REMOVE), PublicMixturePair)
     assert one.group(2).delta(0.5).upper > one.delta(0.5).upper > two.delta(0.5).lower
 
 

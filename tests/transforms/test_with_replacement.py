@@ -11,8 +11,8 @@ from mpmath import mp
 
 import tightrope as tr
 from tests.oracle import amplified
-from tightrope.derived.glued import GluedPair
-from tightrope.derived.union import UnionPair
+from tightrope.derived.fixed_size_subsampled import FixedSizeSubsampledPair
+from tightrope.derived.public_mixture import PublicMixturePair
 from tightrope.kernels.ball import working_precision
 from tightrope.relation import Direction, Relation
 from tightrope.transforms.with_replacement import Multiplicities
@@ -58,15 +58,15 @@ def test_one_draw_is_a_batch_of_one_and_one_record_a_group() -> None:
 def test_its_pair_and_its_floors() -> None:
     run = GAUSSIAN.with_replacement(batch=5, records=50)
     pair = run.pair(Direction.REMOVE)
-    assert isinstance(pair, GluedPair)
-    assert isinstance(pair.base, UnionPair)
+    assert isinstance(pair, FixedSizeSubsampledPair)
+    assert isinstance(pair.base, PublicMixturePair)
     assert pair.base.pairs == tuple(GAUSSIAN.pair(Direction.REMOVE).shifted(k) for k in range(1, 6))
     assert run.relation is Relation.REPLACE
     assert not run.tight
     assert run.attained
     many = GAUSSIAN.with_replacement(batch=10**6, records=10**6).pair(Direction.REMOVE)
-    assert isinstance(many, GluedPair)
-    assert isinstance(many.base, UnionPair)
+    assert isinstance(many, FixedSizeSubsampledPair)
+    assert isinstance(many.base, PublicMixturePair)
     assert 20 < len(many.base.pairs) < 60
     bound = (tr.RandomizedResponse(p=0.7).with_replacement(batch=3, records=9) * 2).delta(0.1)
     assert 0.0 < bound.lower < bound.upper < 1.0

@@ -9,7 +9,7 @@ import pytest
 import tightrope as tr
 from tests.oracle import continuous
 from tests.oracle.truth import Truth
-from tightrope.derived.glued import GluedPair
+from tightrope.derived.fixed_size_subsampled import FixedSizeSubsampledPair
 from tightrope.relation import Direction, Relation
 
 GAUSSIAN = tr.Gaussian(sigma=1.0)
@@ -61,7 +61,7 @@ def test_adding_and_removing_is_a_poisson_sample_of_the_base(direction: str) -> 
     )
     assert (one.lower, one.upper) == (other.lower, other.upper)
     third = GAUSSIAN.without_replacement(batch=1, records=3, neighbours="add_remove")
-    assert third.pair(Direction.REMOVE) != third.floors(Direction.REMOVE)[0]
+    assert third.pair(Direction.REMOVE) != third.witnesses(Direction.REMOVE)[0]
     truth = Truth(continuous.Gaussian(1.0), Fraction(1, 3), direction).delta(0.2)
     bound = third.delta(0.2, direction=direction)
     assert bound.lower <= truth <= bound.upper
@@ -85,7 +85,7 @@ def test_infinite_losses_and_products() -> None:
     both = (GAUSSIAN + tr.Laplace(scale=1.0)).without_replacement(batch=1, records=2)
     one, parts = both.delta(0.5), (GAUSSIAN.without_replacement(batch=1, records=2)).delta(0.5)
     assert parts.lower < one.lower <= one.upper
-    assert isinstance(both.pair(Direction.REMOVE), GluedPair)
+    assert isinstance(both.pair(Direction.REMOVE), FixedSizeSubsampledPair)
 
 
 def test_text_and_errors() -> None:

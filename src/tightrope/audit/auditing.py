@@ -15,7 +15,7 @@ from fractions import Fraction
 from os import PathLike
 from typing import TypedDict, Unpack
 
-from .. import work
+from .. import compute_budget
 from ..calls import checked, cut
 from ..errors import DataError, InvalidParameter, WorkExhausted
 from ..expression import parse, parse_template
@@ -95,7 +95,7 @@ def audit(
         said = "" if design is None else f", not {cut(design)}"
         raise InvalidParameter(f"audit needs design{said}: {designs.EXPLAINED}")
     level = _level(options.get("level", LEVEL))
-    with work.allowance(seconds_given(options.get("seconds", SECONDS))):
+    with compute_budget.allowance(seconds_given(options.get("seconds", SECONDS))):
         settings = _settings(design, options)
         evidence, data = _seen(design, scores, member, settings, options)
         if design == MEMBERS:
@@ -149,21 +149,21 @@ class _Audit:
         epsilon: float | None = None,
         delta: float | None = None,
     ) -> AuditStatement:
-        with work.uncounted():  # what is found is stated, also where time is up
-            found = self.verdict(claim, certificates)
-        refuted = Fraction(found.p) <= self.alpha
+        with compute_budget.uncounted():  # what is found is stated, also where time is up
+            verdict = self.verdict(claim, certificates)
+        refuted = Fraction(verdict.p) <= self.alpha
         if len(claim.slopes) > 1:
-            with work.uncounted():
-                fewer, kept = self._pruned(claim, certificates, found)
+            with compute_budget.uncounted():
+                fewer, kept = self._pruned(claim, certificates, verdict)
                 again = self.verdict(fewer, kept)
             if not refuted or Fraction(again.p) <= self.alpha:
-                claim, certificates, found = fewer, kept, again
+                claim, certificates, verdict = fewer, kept, again
         return AuditStatement(
             about,
-            found.p,
+            verdict.p,
             refuted,
             claim.slopes,
-            found.each,
+            verdict.each,
             claim.expression,
             epsilon,
             delta,
@@ -171,11 +171,11 @@ class _Audit:
         )
 
     def _pruned(
-        self, claim: SlopeClaim, certificates: dict[int, Multipliers], found: Verdict
+        self, claim: SlopeClaim, certificates: dict[int, Multipliers], verdict: Verdict
     ) -> tuple[SlopeClaim, dict[int, Multipliers]]:
         """The slopes and multipliers that p rests on, which is all that anybody has to check."""
         used: set[int] = set()
-        best = self.evidence.best(found.each)
+        best = self.evidence.best(verdict.each)
         for index in best:
             used |= certificates[index].used if index in certificates else self.evidence.tests[index].event.used(claim)
         kept = sorted(used) or [0]
@@ -195,15 +195,15 @@ class _Audit:
         records = max(_records(test.event) for test in self.evidence.tests)
         rare = RARE_SHARE * float(self.alpha) / records
         count = SLOPES_GUESSES if guessed else SLOPES_RUNS
-        with work.part(0.5) as meter:
-            seconds = max(meter.left / work.UNITS_PER_SECOND, 1e-3) if math.isfinite(meter.left) else SECONDS
+        with compute_budget.part(0.5) as meter:
+            seconds = max(meter.left / compute_budget.UNITS_PER_SECOND, 1e-3) if math.isfinite(meter.left) else SECONDS
             return run_claim(run, epsilons or run_epsilons(run, rare, count, seconds), seconds)
 
     def _programs(self, claim: SlopeClaim) -> dict[int, Multipliers]:
         """Multipliers of the tests that are nearest to a refutation, as far as there is time."""
         if len(claim.slopes) < 2:
             return {}
-        with work.uncounted():
+        with compute_budget.uncounted():
             values = self.evidence.p_upper(claim).each
         found = {}
         tests = self.evidence.tests
@@ -258,14 +258,14 @@ class _Audit:
         return replace(self._stated("parameter", claims[weakest], certificates), value=weakest)
 
 
-def p_at(found: AuditResult, epsilon: float, delta: float | None) -> float:
+def p_at(result: AuditResult, epsilon: float, delta: float | None) -> float:
     """Of an audit that was made here: documents hold no evidence."""
-    if found.evidence is None:
+    if result.evidence is None:
         raise InvalidParameter("this audit bounds no epsilon: its design has no coin")
-    delta = found.delta if delta is None else delta
+    delta = result.delta if delta is None else delta
     if delta is None:
         raise InvalidParameter("p_at needs delta: the audit had none")
-    return found.evidence.p_upper(private_claim(epsilon, delta)).p
+    return result.evidence.p_upper(private_claim(epsilon, delta)).p
 
 
 def _level(value: float) -> float:
@@ -277,7 +277,7 @@ def _level(value: float) -> float:
 
 def seconds_given(value: float) -> float:
     """What a call may take, checked; what nobody asked for stays a rating of work, which no clock ends."""
-    if isinstance(value, work.Rating):
+    if isinstance(value, compute_budget.Rating):
         return value
     seconds = real("seconds", value)
     if not seconds > 0.0:

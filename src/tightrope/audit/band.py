@@ -38,13 +38,13 @@ class RocBand:
 def roc_band(data: Scored, alpha: Fraction) -> RocBand:
     """The band of those who accuse where scores are high."""
     inside, outside = np.sort(data.inside)[::-1], np.sort(data.outside)[::-1]
-    found, true = _spread(len(outside)), _spread(len(inside))
-    doubts = at_most(alpha / (2 * len(found))), at_most(alpha / (2 * len(true)))
-    fprs = [fpr_upper(len(outside), rank, doubts[0]) for rank in found]
+    values, true = _spread(len(outside)), _spread(len(inside))
+    doubts = at_most(alpha / (2 * len(values))), at_most(alpha / (2 * len(true)))
+    fprs = [fpr_upper(len(outside), rank, doubts[0]) for rank in values]
     reached = [tpr_lower(len(inside), rank, doubts[1]) for rank in true]
     tprs = [
         max((tpr for rank, tpr in zip(true, reached, strict=True) if inside[rank - 1] > outside[k - 1]), default=0.0)
-        for k in found
+        for k in values
     ]
     return RocBand(np.array(fprs), np.maximum.accumulate(tprs))
 

@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
-from .. import work
+from .. import compute_budget
 from ..kernels.ball import BITS_START, upper_float, working_precision
-from ..kernels.conditions import quiet
 from ..kernels.enclosure import FloatArray
+from ..kernels.fp_environment import quiet
 from .claims import SlopeClaim
 from .events import AuditEvent
 from .one_run import GuessEvent
@@ -30,7 +30,7 @@ from .one_run import GuessEvent
 STAKES = (0.125, 0.25, 0.5, 1.0)  # of the largest stake
 BET_EPSILONS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)  # log a, fixed before the data
 PAST_SHARES = (0.0, 0.02, 0.1, 0.3)  # of the past scores without the canary, above the threshold
-PENALTY_MOST = 0.002  # slopes of E2 whose summand is larger are not bet on
+PENALTY_MAX = 0.002  # slopes of E2 whose summand is larger are not bet on
 ROUND_WORK = 1e4  # units for each round
 BET_WORK = 30.0  # units for each round and bet
 
@@ -56,7 +56,7 @@ class RoundBets(AuditEvent):
         counts = np.zeros((len(PAST_SHARES), rounds + 1, 4), dtype=np.int64)
         past: list[float] = []
         for t in range(rounds):
-            work.spend(ROUND_WORK + t)  # the past moves over
+            compute_budget.spend(ROUND_WORK + t)  # the past moves over
             x, y = float(with_canary[t]), float(without[t])
             counts[:, t + 1] = counts[:, t]
             for rule, share in enumerate(PAST_SHARES):
@@ -76,8 +76,8 @@ class RoundBets(AuditEvent):
 
     def p_upper(self, claim: SlopeClaim) -> float:
         size = (self.rounds + 1) * len(PAST_SHARES) * len(STAKES) * len(BET_EPSILONS)
-        work.spend(BET_WORK * size)
-        work.hold(16 * size)
+        compute_budget.spend(BET_WORK * size)
+        compute_budget.hold(16 * size)
         budgets = [claim.remove_at(epsilon) for epsilon in BET_EPSILONS]
         with quiet():
             logs = [
@@ -88,7 +88,7 @@ class RoundBets(AuditEvent):
             table = np.array(logs)  # bets, outcomes
             paths = np.einsum("rtk,bk->trb", self.counts.astype(float), table).reshape(self.rounds + 1, -1)
             best = int(np.argmax(np.logaddexp.reduce(paths, axis=1)))
-        with work.uncounted(), working_precision(BITS_START):
+        with compute_budget.uncounted(), working_precision(BITS_START):
             total = arb(0)
             for epsilon, h in zip(BET_EPSILONS, budgets, strict=True):
                 a = arb(epsilon).exp()
@@ -132,17 +132,17 @@ class CoinBets(AuditEvent):
         return self.event.guesses
 
     def p_upper(self, claim: SlopeClaim) -> float:
-        work.spend(BET_WORK * len(self.right) * len(STAKES) * len(claim.slopes))
-        with work.uncounted(), working_precision(BITS_START):
+        compute_budget.spend(BET_WORK * len(self.right) * len(STAKES) * len(claim.slopes))
+        with compute_budget.uncounted(), working_precision(BITS_START):
             # The odds of the coin alone are the least that there are: the summand does not fall as epsilon rises, so
             # that what is refuted is nested.
             bets = []
             for slope in claim.slopes:
                 odds, budget = self.event.odds_and_budget(slope)
                 bets.append((odds / (1 + odds), max(STAKES) * budget / (1 + odds * (-arb(slope.epsilon)).exp())))
-            bets = [bet for bet in bets if bet[1] < PENALTY_MOST] or bets[-1:]
+            bets = [bet for bet in bets if bet[1] < PENALTY_MAX] or bets[-1:]
             # The mean of the bets may be all in the one of the least q, whose summand is the largest.
-            penalty = max((each for _, each in bets), key=upper_float)
+            penalty = max((value for _, value in bets), key=upper_float)
             best = self._best([float(q) for q, _ in bets])
             right, wrong = int(self.right[best]), best - int(self.right[best])
             total = arb(0)

@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from flint import arb
 
-from .. import work
+from .. import compute_budget
 from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..kernels.enclosure import FloatArray
 from .claims import ClaimSlope, SlopeClaim
 from .one_run import BOTH, IN, GuessEvent
 
 PROGRAM_WORK = 3e4  # units for each row of the program: about what HiGHS takes
-SOLVER_SHARE, SOLVER_LEAST, SOLVER_MOST = 0.8, 0.05, 60.0  # of the time that is left; seconds
+SOLVER_SHARE, SOLVER_MIN, SOLVER_MAX = 0.8, 0.05, 60.0  # of the time that is left; seconds
 CERTIFICATE_WORK = 2e3  # for each multiplier
 
 
@@ -58,8 +58,8 @@ class Multipliers:
 
     def bound(self, event: GuessEvent, claim: SlopeClaim) -> float:
         """At or above P(v >= k) under the claim, whose slopes are those of these numbers."""
-        work.spend(CERTIFICATE_WORK * len(claim.slopes) * event.guesses)
-        with work.uncounted(), working_precision(BITS_START):
+        compute_budget.spend(CERTIFICATE_WORK * len(claim.slopes) * event.guesses)
+        with compute_budget.uncounted(), working_precision(BITS_START):
             return min(upper_float(self._bound(event, claim)), 1.0)
 
     def _bound(self, event: GuessEvent, claim: SlopeClaim) -> arb:
@@ -104,8 +104,8 @@ def multipliers(event: GuessEvent, claim: SlopeClaim) -> Multipliers | None:
     from scipy import optimize
 
     r, count = event.guesses, len(claim.slopes)
-    work.spend(PROGRAM_WORK * r * count)
-    with work.uncounted(), working_precision(BITS_START):
+    compute_budget.spend(PROGRAM_WORK * r * count)
+    with compute_budget.uncounted(), working_precision(BITS_START):
         known = [Budgets(*(float(number) for number in budgets(event, slope))) for slope in claim.slopes]  # type: ignore[arg-type]
     matrix, limits = _program(event, known)
     wins = np.zeros(matrix.shape[1])
@@ -113,9 +113,13 @@ def multipliers(event: GuessEvent, claim: SlopeClaim) -> Multipliers | None:
     sums = np.zeros((1, matrix.shape[1]))
     sums[0, : r + 1] = 1.0
     # The solver looks at no allowance, but at its own clock; without a clock it goes on to its end.
-    with work.part(SOLVER_SHARE, clock=True) as meter:
-        seconds = meter.deadline - work.monotonic()
-    timed = {} if work.monotonic is work.still else {"time_limit": max(min(seconds, SOLVER_MOST), SOLVER_LEAST)}
+    with compute_budget.part(SOLVER_SHARE, clock=True) as meter:
+        seconds = meter.deadline - compute_budget.monotonic()
+    timed = (
+        {}
+        if compute_budget.monotonic is compute_budget.still
+        else {"time_limit": max(min(seconds, SOLVER_MAX), SOLVER_MIN)}
+    )
     found = optimize.linprog(
         wins, A_ub=matrix, b_ub=limits, A_eq=sums, b_eq=[1.0], method="highs", options=timed or None
     )

@@ -14,16 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from .. import work
+from .. import compute_budget
 from ..errors import InvalidParameter
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ..kernels.directed import FEW, lowered, raised
+from ..kernels.directed import FEW, round_down, round_up
 from ..kernels.enclosure import FloatArray
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import nonnegative, probability
 from ..relation import Direction, Relation
 
-EPSILON_AUDITED_MOST = 500.0  # beyond, e^epsilon times a count is no double
+EPSILON_AUDITED_MAX = 500.0  # beyond, e^epsilon times a count is no double
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +60,10 @@ class SlopeClaim:
 
         g(x) <= H_remove(a) + a x, and 1 - x - a (1 - g(x)) <= H_add(a) for the complement of the test.
         """
-        found = np.ones_like(fprs)
+        values = np.ones_like(fprs)
         for slope in self.slopes:
-            found = np.minimum(found, _lines(slope, fprs))
-        return found
+            values = np.minimum(values, _lines(slope, fprs))
+        return values
 
     def active(self, fprs: FloatArray) -> frozenset[int]:
         """The slopes that say most at some of these rates."""
@@ -76,36 +76,36 @@ class SlopeClaim:
     def remove_at(self, epsilon: float) -> float:
         """At or above H_remove(e^epsilon): that of a slope before; or at a = e^epsilon below e^e, of both directions at
         most delta there, 1 - (1 + a)(1 - delta)/(1 + e^e), since tests lie below the two lines of that slope."""
-        found = 1.0
+        value = 1.0
         for slope in self.slopes:
             if slope.epsilon <= epsilon:
-                found = min(found, slope.remove)
+                value = min(value, slope.remove)
             else:
-                with work.uncounted(), working_precision(BITS_START):
+                with compute_budget.uncounted(), working_precision(BITS_START):
                     kink = (1 + arb(epsilon).exp()) / (1 + arb(slope.epsilon).exp())
-                    found = min(found, upper_float(1 - kink * (1 - arb(max(slope.remove, slope.add)))))
-        return max(found, 0.0)
+                    value = min(value, upper_float(1 - kink * (1 - arb(max(slope.remove, slope.add)))))
+        return max(value, 0.0)
 
 
 def _lines(slope: ClaimSlope, fprs: FloatArray) -> FloatArray:
     """At or above the lower of the two lines of a slope."""
     steep, flat = _slope_ends(slope.epsilon)
-    line = raised(slope.remove + raised(steep * fprs, FEW), FEW)
-    missed = np.maximum(lowered(1.0 - fprs, FEW) - slope.add, 0.0)
-    return np.minimum(line, raised(1.0 - lowered(flat * missed, FEW), FEW))
+    line = round_up(slope.remove + round_up(steep * fprs, FEW), FEW)
+    missed = np.maximum(round_down(1.0 - fprs, FEW) - slope.add, 0.0)
+    return np.minimum(line, round_up(1.0 - round_down(flat * missed, FEW), FEW))
 
 
 def _slope_ends(epsilon: float) -> tuple[float, float]:
     """At or above e^epsilon, and at or below e^-epsilon."""
-    with work.uncounted(), working_precision(BITS_START):
+    with compute_budget.uncounted(), working_precision(BITS_START):
         return upper_float(arb(epsilon).exp()), lower_float((-arb(epsilon)).exp())
 
 
 def private_claim(epsilon: float, delta: float) -> SlopeClaim:
     """The claim of a user, checked."""
     epsilon, delta = nonnegative("epsilon", epsilon), probability("delta", delta)
-    if epsilon > EPSILON_AUDITED_MOST:
-        raise InvalidParameter(f"epsilon must be at most {EPSILON_AUDITED_MOST:g} to be audited, not {epsilon!r}")
+    if epsilon > EPSILON_AUDITED_MAX:
+        raise InvalidParameter(f"epsilon must be at most {EPSILON_AUDITED_MAX:g} to be audited, not {epsilon!r}")
     if delta == 1.0:
         raise InvalidParameter("delta 1 promises nothing: no audit refutes it")
     return SlopeClaim.private(epsilon, delta)
@@ -119,7 +119,7 @@ def run_claim(run: Mechanism, epsilons: Sequence[float], seconds: float) -> Slop
     else:
         add = run.curve(epsilons=epsilons, seconds=seconds, direction=Direction.ADD)
     uppers = zip(epsilons, (bound.upper for bound in remove.bounds), (bound.upper for bound in add.bounds), strict=True)
-    return SlopeClaim(tuple(ClaimSlope(*each) for each in uppers), repr(run))
+    return SlopeClaim(tuple(ClaimSlope(*upper) for upper in uppers), repr(run))
 
 
 def run_epsilons(run: Mechanism, rare: float, count: int, seconds: float) -> tuple[float, ...]:
@@ -127,7 +127,7 @@ def run_epsilons(run: Mechanism, rare: float, count: int, seconds: float) -> tup
     last = run.epsilon(rare, seconds=seconds, accuracy=None).upper
     if not math.isfinite(last):
         last = 4.0  # part of the loss is infinite: the slopes before it still refute
-    last = min(max(last, 0.1), EPSILON_AUDITED_MOST)
+    last = min(max(last, 0.1), EPSILON_AUDITED_MAX)
     return tuple(last * index / (count - 1) for index in range(count))
 
 

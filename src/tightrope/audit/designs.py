@@ -177,7 +177,7 @@ def evidence_of_table(design: str, table: Sequence[int], settings: Settings) -> 
         raise InvalidParameter(
             "table holds four counts: true positives, false positives, false negatives, true negatives"
         )
-    tp, fp, fn, tn = (whole("a count of the table", each, least=0) for each in table)
+    tp, fp, fn, tn = (whole("a count of the table", value, least=0) for value in table)
     if tp + fn == 0 or fp + tn == 0:
         raise DataError("all are members, or none is: both kinds are needed")
     if design == RUNS:
@@ -244,7 +244,7 @@ def check_apart(one: Scored, other: Scored, coin: float) -> None:
         return
     alike = sum(first is second for first, second in both)
     if _rare(alike, len(both), coin**2 + (1.0 - coin) ** 2):
-        names = [cut(each.run[0] if each.run else "") for each in (one, other)]
+        names = [cut(scored.run[0] if scored.run else "") for scored in (one, other)]
         raise DataError(
             f"the runs {names[0]} and {names[1]} put {alike} of {len(both)} canaries to the same side, which coins of "
             "their own do less than once in a million times: toss new coins for each run, or audit one of them"

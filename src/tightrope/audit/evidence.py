@@ -17,14 +17,14 @@ from itertools import accumulate, pairwise
 
 from flint import arb
 
-from .. import work
+from .. import compute_budget
 from ..errors import WorkExhausted
 from ..kernels.ball import BITS_START, upper_float, working_precision
-from ..kernels.directed import FEW, lowered, next_down, next_up
-from .claims import EPSILON_AUDITED_MOST, SlopeClaim
+from ..kernels.directed import FEW, next_down, next_up, round_down
+from .claims import EPSILON_AUDITED_MAX, SlopeClaim
 from .events import AuditEvent
 
-SEARCH_MOST = 80  # values that a search asks for
+SEARCH_MAX = 80  # values that a search asks for
 SEARCH_NARROW = 1e-13  # relative: so close a search comes
 COARSELY = 1e-3
 NEAR_BEST = 1.25  # what is rough is closer than that, so that a test beyond it is not the best
@@ -39,7 +39,7 @@ class WeightedEvent:
 
     def limit(self, alpha: Fraction) -> float:
         """A double below alpha w, so far that p/w is at most alpha after it was rounded up."""
-        return lowered(at_most(alpha * Fraction(self.weight)), FEW)
+        return round_down(at_most(alpha * Fraction(self.weight)), FEW)
 
 
 @dataclass(frozen=True)
@@ -113,11 +113,11 @@ def largest(p: Callable[[float], float], limit: float, start: float = 0.0, narro
             return 0.0 if start == 0.0 else largest(p, limit, 0.0, narrow)
         step, high, at_high = max(start * 0.01, 0.125), math.inf, 1.0
         while high == math.inf:
-            value = min(low + step, EPSILON_AUDITED_MOST)
+            value = min(low + step, EPSILON_AUDITED_MAX)
             at = p(value)
             if at > limit:
                 high, at_high = value, at
-            elif value == EPSILON_AUDITED_MOST:
+            elif value == EPSILON_AUDITED_MAX:
                 return value
             else:
                 low, at_low, step = value, at, 2.0 * step
@@ -135,7 +135,7 @@ def narrowed(
     goal, side = math.log(max(limit, 1e-300)), 0
     lifted = [math.log(max(low[1], 1e-300)) - goal, math.log(max(high[1], 1e-300)) - goal]
     a, b = low[0], high[0]
-    for step in range(SEARCH_MOST):
+    for step in range(SEARCH_MAX):
         if b - a <= narrow * max(abs(b), 1e-3):
             break
         share = lifted[0] / (lifted[0] - lifted[1]) if lifted[0] < lifted[1] else 0.5
@@ -162,7 +162,7 @@ def fisher(values: Sequence[float]) -> float:
     """w sum_{j<n} (-log w)^j/j!, the chance that a product of n independent p-values is at most w."""
     if len(values) == 1 or min(values) <= 0.0:
         return values[0] if len(values) == 1 else 0.0
-    with work.uncounted(), working_precision(BITS_START):
+    with compute_budget.uncounted(), working_precision(BITS_START):
         logs = -sum((arb(min(value, 1.0)).log() for value in values), arb(0))
         term, total = arb(1), arb(0)
         for index in range(len(values)):

@@ -21,7 +21,7 @@ from .evidence import narrowed
 NOISES = {"sigma": "Gaussian", "scale": "Laplace"}
 CALLS = re.compile(r"(\w+)\s*\(")
 SAMPLING = ("poisson",)
-FACTOR, FACTORS_MOST = 2.0, 12  # from 1 on: how far a search for the noise goes
+FACTOR, FACTORS_MAX = 2.0, 12  # from 1 on: how far a search for the noise goes
 NOISE_NARROW = 1e-4
 UNKNOWN_MARK = 0.8414709848078965  # stands for ? until the run is written out
 
@@ -68,7 +68,7 @@ class Family:
         at, step = of(x), math.log(FACTOR) if start is None else 0.02
         low = (x, at) if at <= limit else None
         high = None if at <= limit else (x, at)
-        for _ in range(FACTORS_MOST):
+        for _ in range(FACTORS_MAX):
             if low is not None and high is not None:
                 break
             try:
@@ -83,8 +83,8 @@ class Family:
             step *= 1.0 if start is None else 2.0
         if low is None:
             return None
-        found = low[0] if high is None else narrowed(of, limit, low, high, NOISE_NARROW)
-        return math.exp(-found)
+        value = low[0] if high is None else narrowed(of, limit, low, high, NOISE_NARROW)
+        return math.exp(-value)
 
 
 def family_of(template: Template) -> Family:

@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import work
+from .. import compute_budget
 from ..kernels.ball import upper_float, working_precision
-from ..kernels.directed import FEW, MILLIONS, TINIEST, raised
+from ..kernels.directed import FEW, MILLIONS, TINIEST, round_up
 from ..kernels.enclosure import FloatArray
 from .claims import SlopeClaim
 from .events import AuditEvent, certified_log
@@ -61,13 +61,13 @@ class RankEvent(AuditEvent):
             return 1.0
         claim = claim.swapped() if self.reverse else claim
         even, beyond = self._coarse
-        found, gains = self._summed(claim, even, beyond)
+        value, gains = self._summed(claim, even, beyond)
         # The sum exceeds the integral by at most the sum of products of rises: cells where these are equal lose least.
         share = np.concatenate([[0.0], np.cumsum(np.sqrt(gains) + 1e-3 * np.sqrt(gains).max())])
         places = np.interp(np.linspace(0.0, share[-1], RANK_CELLS + 1), share, even)
         places[0], places[-1] = 0.0, 1.0
         places = np.unique(places)
-        return min(found, self._summed(claim, places, self._beyond(places))[0], 1.0)
+        return min(value, self._summed(claim, places, self._beyond(places))[0], 1.0)
 
     def used(self, claim: SlopeClaim) -> frozenset[int]:
         claim = claim.swapped() if self.reverse else claim
@@ -92,17 +92,17 @@ class RankEvent(AuditEvent):
 
     def _beyond(self, cells: FloatArray) -> FloatArray:
         """P(B > u): at most k - 1 of n0 uniforms are below u."""
-        work.spend(50.0 * len(cells))
+        compute_budget.spend(50.0 * len(cells))
         return head_upper(self.n0, cells, self.rank - 1)
 
     def _summed(self, claim: SlopeClaim, cells: FloatArray, beyond: FloatArray) -> tuple[float, FloatArray]:
         """sum_j (T_j - T_{j-1}) P(B > u_{j-1}) with T_j = P(Bin(n1, g(u_j)) >= l), from above; and how far off a cell
         may be: (T_j - T_{j-1}) P(u_{j-1} < B <= u_j)."""
-        work.spend(50.0 * len(cells))
+        compute_budget.spend(50.0 * len(cells))
         reached = np.maximum.accumulate(tail_upper(self.n1, claim.tpr_upper(cells[1:]), self.count))
         rises = np.diff(reached, prepend=0.0)
         hidden = len(cells) * TINIEST  # what products below the least double may hide
-        total = raised(float(np.sum(rises * beyond[:-1])) + hidden, 4.0 * len(cells) + FEW)
+        total = round_up(float(np.sum(rises * beyond[:-1])) + hidden, 4.0 * len(cells) + FEW)
         return total, rises * np.maximum(beyond[:-1] - beyond[1:], 0.0)
 
 
@@ -136,7 +136,7 @@ class CountEvent(AuditEvent):
         if most >= 1.0:
             return 1.0
         # F rises on [0, 1].
-        with work.uncounted(), working_precision(128):
+        with compute_budget.uncounted(), working_precision(128):
             return min(upper_float(certified_log(most)), 1.0)
 
     def used(self, claim: SlopeClaim) -> frozenset[int]:
@@ -161,7 +161,7 @@ class CountEvent(AuditEvent):
         return max(highest, remains)
 
     def _products(self, claim: SlopeClaim, left: FloatArray, right: FloatArray) -> FloatArray:
-        work.spend(100.0 * len(left))
+        compute_budget.spend(100.0 * len(left))
         under = head_upper(self.n0, left, self.false)
         over = tail_upper(self.n1, claim.tpr_upper(right), self.count)
-        return raised(under * over + TINIEST, MILLIONS)
+        return round_up(under * over + TINIEST, MILLIONS)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from flint import arb
 
-from .. import work
+from .. import compute_budget
 from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..kernels.binomial import binomial_mass, binomial_tails
 from .claims import ClaimSlope, SlopeClaim
@@ -59,14 +59,14 @@ class GuessEvent(AuditEvent):
 
     def _at(self, slope: ClaimSlope) -> float:
         """O2 at one slope."""
-        work.spend(SLOPE_WORK)
-        with work.uncounted(), working_precision(BITS_START):
+        compute_budget.spend(SLOPE_WORK)
+        with compute_budget.uncounted(), working_precision(BITS_START):
             odds, budget = self.odds_and_budget(slope)
             rate = odds / (1 + odds)
             above, below = binomial_tails(self.guesses, rate, self.count)
             mass = binomial_mass(self.guesses, rate, self.count)
-            found = above if budget.is_zero() else above + budget * above * below / (self.count * mass)
-            return upper_float(found)
+            value = above if budget.is_zero() else above + budget * above * below / (self.count * mass)
+            return upper_float(value)
 
     def odds_and_budget(self, slope: ClaimSlope) -> tuple[arb, arb]:
         """The odds of a right guess and B, m times the mean of what either direction adds."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import work
+from .. import compute_budget
 from ..digits import rounded, short
 from ..errors import InvalidParameter, WorkExhausted
 from ..expression import parse
@@ -31,19 +31,21 @@ from .wording import SHOWN_DIGITS, least_count
 if TYPE_CHECKING:
     from ..plotting.style import Axes, Figure
 
-PICTURE_SECONDS = work.Rating(5.0)  # of linear programs, which need not come to an end, and of a trade-off curve
+PICTURE_SECONDS = compute_budget.Rating(
+    5.0
+)  # of linear programs, which need not come to an end, and of a trade-off curve
 WIDE_SIZE, TALL_SIZE = (10.4, 5.4), (SIZE[0], 5.4)  # with names below
-P_POINTS, P_LEAST, P_TINY = 80, 1e-12, 1e-300  # shown from P_LEAST on
+P_POINTS, P_MIN, P_TINY = 80, 1e-12, 1e-300  # shown from P_MIN on
 ROC_POINTS, CLAIM_POINTS = 1000, 65
 GUESS_POINTS = 12  # numbers of guesses for which the least right ones are found
 SEEN, NEEDED, REFUTED, FOUND = COLOURS[0], COLOURS[1], COLOURS[5], COLOURS[2]
 
 
 def draw(
-    found: AuditResult, path: str | PathLike[str] | None = None, ax: Axes | None = None, panel: str | None = None
+    result: AuditResult, path: str | PathLike[str] | None = None, ax: Axes | None = None, panel: str | None = None
 ) -> Figure:
     """All that there are, or one; on axes of the caller the first without a name."""
-    panels = _panels(found)
+    panels = _panels(result)
     if panel is not None:
         if panel not in panels:
             raise InvalidParameter(f"panel must be one of {', '.join(panels)} for this audit, not {panel!r:.40}")
@@ -55,36 +57,36 @@ def draw(
             grid = figure.add_gridspec(1, len(panels))
             axes.set_subplotspec(grid[0])
         for index, name in enumerate(panels):
-            DRAWN[name](found, axes if index == 0 else figure.add_subplot(grid[index]))
+            DRAWN[name](result, axes if index == 0 else figure.add_subplot(grid[index]))
         return figure
 
 
-def _panels(found: AuditResult) -> list[str]:
+def _panels(result: AuditResult) -> list[str]:
     """Which pictures an audit has."""
-    if found.evidence is None:
+    if result.evidence is None:
         raise InvalidParameter("this audit has no picture: its design has no coin, or it was read from a document")
-    panels = ["roc"] if found.design == RUNS and found.data is not None else []
-    if all(isinstance(test.event, GuessEvent) for test in found.evidence.tests):
+    panels = ["roc"] if result.design == RUNS and result.data is not None else []
+    if all(isinstance(test.event, GuessEvent) for test in result.evidence.tests):
         panels.append("guesses")
-    if found.delta is not None and found.epsilon_lower is not None:
+    if result.delta is not None and result.epsilon_lower is not None:
         panels.append("p")
     if not panels:
         raise InvalidParameter("this audit has no picture: counts of many runs are drawn as p over epsilon: give delta")
     return panels
 
 
-def draw_roc(found: AuditResult, axes: Axes) -> None:
+def draw_roc(result: AuditResult, axes: Axes) -> None:
     """True over false positives, both logarithmic: seen, with the band below that holds at all thresholds at once, and
     the most that the claim allows; where the band is above that, the claim is refuted by eye."""
-    assert found.data is not None
-    tail = found.settings["tail"]
-    sides = {"high": [("", found.data)], "low": [("", found.data.negated())]}.get(
-        tail, [(", high scores", found.data), (", low scores", found.data.negated())]
+    assert result.data is not None
+    tail = result.settings["tail"]
+    sides = {"high": [("", result.data)], "low": [("", result.data.negated())]}.get(
+        tail, [(", high scores", result.data), (", low scores", result.data.negated())]
     )
-    alpha = _alpha(found) / len(sides)
-    least = 0.5 / max(len(found.data.outside), len(found.data.inside))
+    alpha = _alpha(result) / len(sides)
+    least = 0.5 / max(len(result.data.outside), len(result.data.inside))
     places = np.geomspace(least, 1.0, ROC_POINTS)
-    statement = _claimed(found)
+    statement = _claimed(result)
     rates, allowed = _tprs_upper(statement, least)
     for index, (name, data) in enumerate(sides):
         colour = (SEEN, FOUND)[index]
@@ -93,7 +95,7 @@ def draw_roc(found: AuditResult, axes: Axes) -> None:
         band = roc_band(data, alpha).at(places)
         shown = seen > 0.0
         axes.plot(places[shown], seen[shown], color=colour, linewidth=1.6, label=f"seen{name}")
-        label = f"at least, at all rates at once, {_percent(found.level)} confidence{name}"
+        label = f"at least, at all rates at once, {_percent(result.level)} confidence{name}"
         axes.fill_between(places, np.maximum(band, least / 2.0), seen, where=band > 0.0, color=colour, alpha=0.18, lw=0)
         held = band > 0.0
         axes.plot(places[held], band[held], color=colour, linestyle=DASHES[2], linewidth=1.4, label=label)
@@ -123,14 +125,14 @@ def draw_roc(found: AuditResult, axes: Axes) -> None:
     _legend(axes)
 
 
-def draw_guesses(found: AuditResult, axes: Axes) -> None:
+def draw_guesses(result: AuditResult, axes: Axes) -> None:
     """Right guesses over all guesses: those seen at each number that was fixed before, and the least that refute."""
-    evidence = found.evidence
+    evidence = result.evidence
     assert evidence is not None
-    statement = _claimed(found)
+    statement = _claimed(result)
     first = evidence.tests[0]
     assert isinstance(first.event, GuessEvent)
-    ranks, least = least_right(found, statement, first)
+    ranks, least = least_right(result, statement, first)
     needed = [(rank, count) for rank, count in zip(ranks, least, strict=True) if count is not None]
     axes.plot(ranks, ranks, color="#777777", linewidth=1.0, linestyle=(0, (2, 2)), label="all of them right")
     if needed:
@@ -158,24 +160,24 @@ def draw_guesses(found: AuditResult, axes: Axes) -> None:
     _legend(axes)
 
 
-def draw_p(found: AuditResult, axes: Axes) -> None:
+def draw_p(result: AuditResult, axes: Axes) -> None:
     """Upper ends of p at epsilons from 0 to twice what is refuted; a larger epsilon promises less, so that what is
     refuted there is refuted before it as well."""
-    assert found.epsilon_lower is not None
-    assert found.delta is not None
-    alpha, answer = float(_alpha(found)), found.epsilon_lower
+    assert result.epsilon_lower is not None
+    assert result.delta is not None
+    alpha, answer = float(_alpha(result)), result.epsilon_lower
     last = max(2.0 * answer, 1.0)
     epsilons = sorted({*(last * index / P_POINTS for index in range(P_POINTS + 1)), answer})
-    values = np.minimum.accumulate([found.p_at(epsilon) for epsilon in reversed(epsilons)])[::-1]
+    values = np.minimum.accumulate([result.p_at(epsilon) for epsilon in reversed(epsilons)])[::-1]
     axes.semilogy(epsilons, np.maximum(values, P_TINY), color=SEEN, linewidth=1.6, label="p, at most")
     axes.axhline(alpha, color=NEEDED, linestyle=DASHES[1], linewidth=1.2, label=f"the level, {_percent(alpha)}")
     said = "no epsilon refuted" if answer == 0.0 else f"refuted: epsilon {rounded(answer, SHOWN_DIGITS, up=False)}"
-    axes.plot([answer], [max(found.p_at(answer), P_LEAST)], "D", color=FOUND, markersize=6, label=said, zorder=5)
-    low = max(min(float(values.min()), alpha) / 2.0, P_LEAST)
+    axes.plot([answer], [max(result.p_at(answer), P_MIN)], "D", color=FOUND, markersize=6, label=said, zorder=5)
+    low = max(min(float(values.min()), alpha) / 2.0, P_MIN)
     axes.set_ylim(low, 1.4)
     axes.set_xlim(-0.02 * last, last)
     tick(axes.yaxis, low, 1.4)
-    axes.set_xlabel(f"epsilon, at delta {short(found.delta)}")
+    axes.set_xlabel(f"epsilon, at delta {short(result.delta)}")
     axes.set_ylabel("probability of what was seen, at most")
     axes.set_title("p over epsilon")
     _legend(axes)
@@ -187,25 +189,25 @@ DRAWN: Mapping[str, Callable[[AuditResult, Any], None]] = MappingProxyType(
 
 
 def least_right(
-    found: AuditResult, statement: AuditStatement, test: WeightedEvent
+    result: AuditResult, statement: AuditStatement, test: WeightedEvent
 ) -> tuple[list[int], list[int | None]]:
     """Numbers of guesses, and for each the least right ones that refute the statement's claim; None where none do."""
-    evidence, event = found.evidence, test.event
+    evidence, event = result.evidence, test.event
     assert evidence is not None
     assert isinstance(event, GuessEvent)
-    claim = _slopes(statement, RARE_SHARE * float(_alpha(found)) / event.canaries)
-    ranks = sorted({each.event.trials for each in evidence.tests})
+    claim = _slopes(statement, RARE_SHARE * float(_alpha(result)) / event.canaries)
+    ranks = sorted({weighted_event.event.trials for weighted_event in evidence.tests})
     if len(ranks) < 2 or len(claim.slopes) < 2:
         most = max(ranks[-1], min(event.canaries, 2 * ranks[-1]))
         ranks = sorted({*ranks, *np.geomspace(min(10, ranks[0]), most, GUESS_POINTS).round().astype(int).tolist()})
-    limit = test.limit(_alpha(found))
+    limit = test.limit(_alpha(result))
     rows = [WeightedEvent(GuessEvent(event.canaries, rank, 0, event.sides, event.coin), test.weight) for rank in ranks]
     least = [least_count(row, claim, limit) for row in rows]
     nearest: dict[int, float] = {}
     for each, p in zip(evidence.tests, statement.p_each, strict=True):
         nearest[each.event.trials] = min(p, nearest.get(each.event.trials, 1.0))
-    with work.allowance(PICTURE_SECONDS):
-        for index in sorted(range(len(ranks)), key=lambda each: nearest.get(ranks[each], 1.0)):
+    with compute_budget.allowance(PICTURE_SECONDS):
+        for index in sorted(range(len(ranks)), key=lambda value: nearest.get(ranks[value], 1.0)):
             least[index] = _fewer(rows[index], claim, limit, least[index])
     return ranks, least
 
@@ -256,9 +258,9 @@ def _run(statement: AuditStatement) -> Mechanism | None:
     return parse(statement.expression) if statement.expression else None
 
 
-def _claimed(found: AuditResult) -> AuditStatement:
+def _claimed(result: AuditResult) -> AuditStatement:
     """What was claimed; without a claim, the epsilon that is refuted."""
-    return found.statements[-1]
+    return result.statements[-1]
 
 
 def _of_claim(statement: AuditStatement) -> str:
@@ -273,8 +275,8 @@ def _allows(statement: AuditStatement) -> str:
     return f"the most that {_of_claim(statement)} allows"
 
 
-def _alpha(found: AuditResult) -> Fraction:
-    return 1 - Fraction(repr(found.level))
+def _alpha(result: AuditResult) -> Fraction:
+    return 1 - Fraction(repr(result.level))
 
 
 def _percent(share: float) -> str:

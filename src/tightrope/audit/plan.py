@@ -14,7 +14,7 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from .. import work
+from .. import compute_budget
 from ..calls import checked, cut
 from ..digits import rounded, short
 from ..errors import InvalidParameter, WorkExhausted
@@ -34,7 +34,7 @@ from .wording import least_count
 
 PLANNED = (RUNS, ONE_RUN, RANDOM_SPLIT)
 AUDITS, AUDITS_QUICK = 400, 100
-AUDIT_LEAST, AUDIT_MOST = 20, 1 << 20
+AUDIT_MIN, AUDIT_MAX = 20, 1 << 20
 SIZE_NARROW = 1.1  # factor: so close the search comes
 PLAN_DOUBT = 0.05  # of the interval of the power
 RATES_PLANNED = 80  # of the trade-off curve
@@ -86,7 +86,7 @@ class AuditPlan:
         """What it says, as an estimate."""
         what = {RUNS: "runs, half of them with the canary", ONE_RUN: "canaries", RANDOM_SPLIT: "records in the pool"}
         claim = f"epsilon {short(self.epsilon)} at delta {short(self.delta)}"
-        best = next((each for each in self.tried if each.size == self.size), self.tried[-1])
+        best = next((size for size in self.tried if size.size == self.size), self.tried[-1])
         seen = (
             f"{best.refuted} of {best.audits} simulated audits refuted it, a power between "
             f"{rounded(best.power_lower, 3, up=False)} and {rounded(best.power_upper, 3, up=True)} with 95 % confidence"
@@ -136,8 +136,8 @@ def plan_audit(
     seconds = seconds_given(options.get("seconds", SECONDS))
     sides = options.get("sides") or (BOTH if design == RANDOM_SPLIT else IN)
     settings = Settings(coin=probability("coin", options.get("coin", 0.5)), sides=sides)
-    most = whole("most", options.get("most", AUDIT_MOST), least=AUDIT_LEAST)
-    with work.allowance(seconds):
+    most = whole("most", options.get("most", AUDIT_MAX), least=AUDIT_MIN)
+    with compute_budget.allowance(seconds):
         known = run.epsilon(delta)
         if known.upper <= epsilon:
             raise InvalidParameter(
@@ -147,15 +147,17 @@ def plan_audit(
         draw = np.random.Generator(np.random.PCG64(options.get("seed", 0)))
         search = _SizeSearch(design, claim, 1 - Fraction(repr(level)), settings, draw, _curve(run))
         size = search.run(power, most)
-    tried = tuple(search.tried[each] for each in sorted(search.tried))
+    tried = tuple(search.tried[value] for value in sorted(search.tried))
     return AuditPlan(design, repr(run), float(epsilon), float(delta), power, level, size, tried)
 
 
 def _curve(run: Mechanism) -> tuple[FloatArray, FloatArray]:
     """False and true positive rates of the best tests, about."""
     fprs = [0.0, *np.geomspace(1e-7, 0.1, RATES_PLANNED), *np.linspace(0.125, 1.0, 36)]
-    found = run.tradeoff_curve(fprs=fprs, direction=Direction.REMOVE)
-    return np.array(fprs), np.maximum.accumulate([1.0 - (each.lower + each.upper) / 2.0 for each in found.bounds])
+    tradeoffs = run.tradeoff_curve(fprs=fprs, direction=Direction.REMOVE)
+    return np.array(fprs), np.maximum.accumulate(
+        [1.0 - (bound.lower + bound.upper) / 2.0 for bound in tradeoffs.bounds]
+    )
 
 
 @dataclass
@@ -174,7 +176,7 @@ class _SizeSearch:
 
     def run(self, power: float, most: int) -> int | None:
         """Doubles until enough refute, then halves the gap by its logarithm; the end is simulated with care."""
-        low, high, size = 0, 0, AUDIT_LEAST
+        low, high, size = 0, 0, AUDIT_MIN
         try:
             while not high:
                 if self.simulated(size, AUDITS_QUICK) >= power:
@@ -194,7 +196,11 @@ class _SizeSearch:
         except WorkExhausted:
             if not self.tried:
                 raise
-            enough = [each.size for each in self.tried.values() if each.refuted >= power * each.audits]
+            enough = [
+                planned_size.size
+                for planned_size in self.tried.values()
+                if planned_size.refuted >= power * planned_size.audits
+            ]
             return min(enough, default=None)
 
     def simulated(self, size: int, audits: int) -> float:
@@ -204,7 +210,7 @@ class _SizeSearch:
         least: list[int | None] = []
         refuted = 0
         for _ in range(audits):
-            work.spend(DRAW_WORK * size)
+            compute_budget.spend(DRAW_WORK * size)
             evidence = self._drawn(size)
             if not least:
                 least = [least_count(test, self.claim, test.limit(self.alpha)) for test in evidence.tests]

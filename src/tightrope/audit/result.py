@@ -84,10 +84,10 @@ class AuditStatement:
             "p_upper": self.p_upper,
             "p_each": list(self.p_each),
             "refuted": self.refuted,
-            "slopes": [{"epsilon": each.epsilon, "remove": each.remove, "add": each.add} for each in self.slopes],
+            "slopes": [{"epsilon": slope.epsilon, "remove": slope.remove, "add": slope.add} for slope in self.slopes],
             "certificates": [
-                {"test": test, "phi": _sparse(found.phi), "psi": _sparse(found.psi)}
-                for test, found in self.certificates.items()
+                {"test": test, "phi": _sparse(multipliers.phi), "psi": _sparse(multipliers.psi)}
+                for test, multipliers in self.certificates.items()
             ],
         }
 
@@ -134,9 +134,9 @@ class AuditResult:
 
     def page(self, width: int = AUDIT_WIDTH) -> str:
         """The sentences, what they rest on, and warnings, in lines of at most this width."""
-        lines = [fill(each, width, subsequent_indent="  ") for each in self.sentences]
+        lines = [fill(sentence, width, subsequent_indent="  ") for sentence in self.sentences]
         for name, notes in self._notes():
-            lines += ["", name, *(fill(each, width, initial_indent="  - ", subsequent_indent="    ") for each in notes)]
+            lines += ["", name, *(fill(note, width, initial_indent="  - ", subsequent_indent="    ") for note in notes)]
         return "\n".join(lines)
 
     def _notes(self) -> list[tuple[str, tuple[str, ...]]]:
@@ -144,9 +144,9 @@ class AuditResult:
         return [(name, notes) for name, notes in named if notes]
 
     def _repr_html_(self) -> str:
-        told = "".join(f"<p>{escape(each)}</p>" for each in self.sentences)
+        told = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences)
         notes = "".join(
-            f"<p>{name}</p><ul>{''.join(f'<li>{escape(each)}</li>' for each in notes)}</ul>"
+            f"<p>{name}</p><ul>{''.join(f'<li>{escape(note)}</li>' for note in notes)}</ul>"
             for name, notes in self._notes()
         )
         return f"<div>{told}{notes}</div>"

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from .. import work
+from .. import compute_budget
 from ..calls import cut
 from ..errors import DataError, InvalidParameter
 from ..kernels.enclosure import FloatArray
@@ -99,7 +99,7 @@ def read_scores(
             raise DataError(f"{name} has {len(each)} entries and scores {len(values)}: one is needed for each score")
     if not len(values):
         raise DataError("there are no scores")
-    work.spend(SCORE_WORK * len(values))
+    compute_budget.spend(SCORE_WORK * len(values))
     wrong = np.flatnonzero((flags != 0.0) & (flags != 1.0))
     if len(wrong):
         raise DataError(f"member must be 0 or 1, and is not at place {int(wrong[0]) + 1}")
@@ -147,8 +147,8 @@ def _from_csv(stream: BinaryIO, name: str) -> dict[str, Any]:
     try:
         for number, cells in enumerate(lines.rows(comments=False)):  # a name may begin with #
             if number % ROWS_LOOKED == 0:
-                work.spend(ROW_WORK * ROWS_LOOKED)
-                work.hold(ROW_BYTES * len(places) * (number + ROWS_LOOKED))
+                compute_budget.spend(ROW_WORK * ROWS_LOOKED)
+                compute_budget.hold(ROW_BYTES * len(places) * (number + ROWS_LOOKED))
             if len(cells) != width:
                 raise ValueError
             for put, place in numbers:
@@ -163,8 +163,8 @@ def _from_csv(stream: BinaryIO, name: str) -> dict[str, Any]:
 def _from_parquet(stream: BinaryIO, name: str) -> dict[str, Any]:
     with parquet_table(stream, name) as table:
         places = _places(table.schema_arrow.names, name)
-        work.spend(ROW_WORK * table.metadata.num_rows)
-        work.hold(ROW_BYTES * len(places) * table.metadata.num_rows)
+        compute_budget.spend(ROW_WORK * table.metadata.num_rows)
+        compute_budget.hold(ROW_BYTES * len(places) * table.metadata.num_rows)
         read = table.read(columns=[table.schema_arrow.names[place] for place in places.values()])
         if any(read.column(column).null_count for column in places):
             raise DataError("a value is missing: leave its row out before looking at who was in", name)

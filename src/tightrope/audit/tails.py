@@ -13,11 +13,11 @@ from __future__ import annotations
 import numpy as np
 from flint import arb
 
-from .. import work
+from .. import compute_budget
 from ..kernels.ball import BITS_START, working_precision
-from ..kernels.conditions import float64
-from ..kernels.directed import FEW, lowered, raised
+from ..kernels.directed import FEW, round_down, round_up
 from ..kernels.enclosure import Enclosure, FloatArray, enclosed, exact
+from ..kernels.fp_environment import float64
 
 TERM_ROUNDINGS = 8.0  # units that a term may lose for each term before it
 TERM_NEGLIGIBLE = 1e-18  # of the sum: terms below are covered by the remainder
@@ -36,20 +36,20 @@ def head_upper(trials: int, rates: FloatArray, most: int) -> FloatArray:
 
 def _tail(trials: int, rates: FloatArray, least: int, flipped: bool) -> FloatArray:
     """The same; flipped: of 1 - rate, which may be no double."""
-    found = np.ones_like(rates)
+    values = np.ones_like(rates)
     if least <= 0:
-        return found
+        return values
     if least > trials:
-        return np.zeros_like(found)
-    found[rates == (1.0 if flipped else 0.0)] = 0.0
+        return np.zeros_like(values)
+    values[rates == (1.0 if flipped else 0.0)] = 0.0
     inside = (rates > 0.0) & (rates < 1.0)
     about = 1.0 - rates if flipped else rates
     above = inside & (trials * about < least)
     with float64():
         for chosen, side in ((above, True), (inside & ~above, False)):
             if chosen.any():
-                found[chosen] = _summed(trials, rates[chosen], least, flipped, side)
-    return np.minimum(found, 1.0)
+                values[chosen] = _summed(trials, rates[chosen], least, flipped, side)
+    return np.minimum(values, 1.0)
 
 
 def _summed(trials: int, rates: FloatArray, least: int, flipped: bool, above: bool) -> FloatArray:
@@ -59,20 +59,20 @@ def _summed(trials: int, rates: FloatArray, least: int, flipped: bool, above: bo
     others = 1.0 - rates
     rise = others / rates if flipped else rates / others
     if above:
-        total, rest, _ = _series(float(trials - least), float(least + 1), raised(rise, FEW))
-        return raised(mass.upper * raised(total + rest, FEW), FEW)
-    total, _, units = _series(float(first), float(trials - first + 1), lowered(1.0 / rise, FEW))
-    part = lowered(np.maximum(mass.lower, 0.0) * lowered(total, 2.0 * units), FEW)
-    return raised(np.maximum(1.0 - part, 0.0), FEW)
+        total, rest, _ = _series(float(trials - least), float(least + 1), round_up(rise, FEW))
+        return round_up(mass.upper * round_up(total + rest, FEW), FEW)
+    total, _, units = _series(float(first), float(trials - first + 1), round_down(1.0 / rise, FEW))
+    part = round_down(np.maximum(mass.lower, 0.0) * round_down(total, 2.0 * units), FEW)
+    return round_up(np.maximum(1.0 - part, 0.0), FEW)
 
 
 def _mass(trials: int, rates: FloatArray, hits: int) -> Enclosure:
     """P[Bin = hits]: logarithms of factorials cancel, which costs their size in units, about 1e-10 at 10^5 trials."""
-    with work.uncounted(), working_precision(BITS_START):
+    with compute_budget.uncounted(), working_precision(BITS_START):
         ways = arb(trials + 1).lgamma() - arb(hits + 1).lgamma() - arb(trials - hits + 1).lgamma()
         choices = enclosed([ways])
-    found = choices + exact(rates).log() * float(hits) + exact(-rates).log1p() * float(trials - hits)
-    return found.exp()
+    enclosure = choices + exact(rates).log() * float(hits) + exact(-rates).log1p() * float(trials - hits)
+    return enclosure.exp()
 
 
 def _series(top: float, bottom: float, odds: FloatArray) -> tuple[FloatArray, FloatArray, float]:
@@ -80,7 +80,7 @@ def _series(top: float, bottom: float, odds: FloatArray) -> tuple[FloatArray, Fl
     out at most; and the units that the sum was raised by."""
     total, term, done = np.ones_like(odds), np.ones_like(odds), 0.0
     while top > 0.0:
-        work.spend(2.0 * TERMS_BLOCK * len(odds) + 2000.0 * TERMS_BLOCK)
+        compute_budget.spend(2.0 * TERMS_BLOCK * len(odds) + 2000.0 * TERMS_BLOCK)
         for _ in range(TERMS_BLOCK):
             term = term * (odds * (top / bottom))
             total = total + term
@@ -88,6 +88,6 @@ def _series(top: float, bottom: float, odds: FloatArray) -> tuple[FloatArray, Fl
         if bool(np.all(term <= TERM_NEGLIGIBLE * total)):
             break
     units = TERM_ROUNDINGS * done + FEW
-    ratio = raised(odds * (max(top, 0.0) / bottom), FEW)
-    rest = np.where(ratio < 1.0, raised(term * ratio / lowered(1.0 - ratio, FEW), units), np.inf)
-    return raised(total, units), rest if top > 0.0 else np.zeros_like(rest), units
+    ratio = round_up(odds * (max(top, 0.0) / bottom), FEW)
+    rest = np.where(ratio < 1.0, round_up(term * ratio / round_down(1.0 - ratio, FEW), units), np.inf)
+    return round_up(total, units), rest if top > 0.0 else np.zeros_like(rest), units

@@ -25,8 +25,8 @@ from .result import AuditResult, AuditStatement, AuditTest
 from .scores import Scored
 
 SHOWN_DIGITS = 6
-HALF_LEAST = 100  # canaries, of which coins put exactly half in less than one time in twelve
-GUESSES_TRIED_MOST = 10**6
+HALF_MIN = 100  # canaries, of which coins put exactly half in less than one time in twelve
+GUESSES_TRIED_MAX = 10**6
 FPRS_SHOWN = (0.001, 0.01, 0.1)  # of the description of a list without a coin
 
 
@@ -100,18 +100,18 @@ def result(evidence: Evidence, statements: Sequence[AuditStatement], about: Abou
 def described(data: Scored, level: float, asked: bool) -> AuditResult:
     """A list of members and others without a coin: what the attack found, and that it bounds nothing."""
     inside, outside = np.sort(data.inside), np.sort(data.outside)
-    found = [NO_COIN]
+    texts = [NO_COIN]
     if len(inside) and len(outside):
         for fpr in FPRS_SHOWN:
             most = int(fpr * len(outside))
             threshold = outside[len(outside) - 1 - most]
             share = np.count_nonzero(inside > threshold) / len(inside)
             false = np.count_nonzero(outside > threshold) / len(outside)
-            found.append(
+            texts.append(
                 f"At a threshold that finds {share:.4g} of these members it accuses {false:.4g} of the others."
             )
     if asked:
-        found.append("Neither an epsilon nor a claim was audited.")
+        texts.append("Neither an epsilon nor a claim was audited.")
     return AuditResult(
         design=MEMBERS,
         method="none",
@@ -126,7 +126,7 @@ def described(data: Scored, level: float, asked: bool) -> AuditResult:
         mu_lower=None,
         tests=(),
         statements=(),
-        sentences=tuple(found),
+        sentences=tuple(texts),
         assumptions=(),
         warnings=(),
         settings={},
@@ -268,7 +268,7 @@ def _more(event: AuditEvent, claim: SlopeClaim, limit: float) -> str:
         return ": more of them are needed"
     low, high = event.guesses, 2 * event.guesses
     while _p_all_right(event, high, claim) > limit:
-        if high > GUESSES_TRIED_MOST:
+        if high > GUESSES_TRIED_MAX:
             return ""
         low, high = high, 2 * high
     while high - low > 1:
@@ -297,31 +297,31 @@ def least_count(test: WeightedEvent, claim: SlopeClaim, limit: float) -> int | N
 def _assumptions(evidence: Evidence, about: About) -> list[str]:
     """What was random, what was fixed beforehand, and what the claim is about."""
     settings = about.settings
-    found = [_random(about)]
-    found.append(
+    texts = [_random(about)]
+    texts.append(
         "a record is replaced by another"
         if about.replaced
         else "the canary is added or left out, and all else stays; a canary that is there several times is a group"
     )
-    found.append("canaries, the attack and its scores were chosen without a look at who is in")
-    found.append(_fixed(evidence, settings))
+    texts.append("canaries, the attack and its scores were chosen without a look at who is in")
+    texts.append(_fixed(evidence, settings))
     if about.data is not None and about.design != RUNS:
         pairs = " and pairs" if about.design == RANDOM_SPLIT else ""
-        found.append(
+        texts.append(
             f"equal scores{pairs} are put in an order drawn with the seed {settings.seed}, whoever is in; no other "
             "seed was tried before"
         )
     if about.delta is not None:
-        found.append(f"delta {short(about.delta)} and the level were fixed before the data")
+        texts.append(f"delta {short(about.delta)} and the level were fixed before the data")
     if isinstance(about.claim, Family):
-        found.append("what is said of its noise holds if the run is one of this family, with all else as written")
+        texts.append("what is said of its noise holds if the run is one of this family, with all else as written")
     if len(evidence.groups) > 1:
-        found.append(
+        texts.append(
             f"the {len(evidence.groups)} runs are independent of each other, with new coins in each; their p-values "
             "are joined as Fisher does"
         )
-    found.append("each statement holds by itself with this confidence, not all of them together")
-    return found
+    texts.append("each statement holds by itself with this confidence, not all of them together")
+    return texts
 
 
 def _random(about: About) -> str:
@@ -374,7 +374,7 @@ def _warnings(evidence: Evidence, about: About) -> list[str]:
                 "half of the scores or more are equal to another: rows that are there twice count once, so leave "
                 "copies out; an attack that tells equal scores apart refutes more"
             )
-        if about.design == ONE_RUN and rows >= HALF_LEAST and 2 * np.count_nonzero(data.member) == rows:
+        if about.design == ONE_RUN and rows >= HALF_MIN and 2 * np.count_nonzero(data.member) == rows:
             found.append(
                 "exactly half of the canaries are in: if their number was fixed, nobody tossed coins, and the design "
                 "is a random split"

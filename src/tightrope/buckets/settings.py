@@ -45,11 +45,11 @@ class Buckets(EngineSettings):
             if not 1.0 < self.factor < math.inf:
                 raise InvalidParameter(f"factor must be a finite number above 1, such as 1.001, not {self.factor!r}")
         if self.buckets is not None:
-            from ..engines.buckets.tuning import N_GIVEN_MOST
+            from ..engines.buckets.tuning import N_GIVEN_MAX
 
             n = whole("buckets", self.buckets, least=2)
-            if n % 2 or n > N_GIVEN_MOST:
-                raise InvalidParameter(f"buckets must be an even number from 2 to {N_GIVEN_MOST:,}, not {n!r:.40}")
+            if n % 2 or n > N_GIVEN_MAX:
+                raise InvalidParameter(f"buckets must be an even number from 2 to {N_GIVEN_MAX:,}, not {n!r:.40}")
             object.__setattr__(self, "buckets", n)
         if self.free_infinity is not None:
             object.__setattr__(self, "free_infinity", probability("free_infinity", self.free_infinity))

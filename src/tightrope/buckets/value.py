@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bound import Bound, Budget, Certificate
+from ..bound import Bound, Certificate, ErrorBreakdown
 from ..calls import checked, shortened
 from ..digits import rounded
 from ..errors import InvalidParameter, Refusal, UnsupportedMechanism
-from ..kernels import conditions
-from ..kernels.directed import THOUSANDS, raised
+from ..kernels import fp_environment
+from ..kernels.directed import THOUSANDS, round_up
 from ..kernels.ulps import UNIT
 from ..mechanisms.base import Mechanism, called, confidence
 from ..mechanisms.parameters import nonnegative, probability, real, whole
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..plotting.style import Axes, Figure
 
 ROWS_SHOWN = 9  # the heaviest buckets of a list that is printed
-FOLDS_MOST = 1 << 62
+FOLDS_MAX = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -114,9 +114,9 @@ class BucketList:
     @property
     def virtual_error(self) -> BucketTerms:
         """l~(i): the mass of each bucket under B less B(i)/f^i, which delta_low takes off."""
-        found = self._less_mass(*self.made.alternative.bounds())
+        terms = self._less_mass(*self.made.alternative.bounds())
         # Not below -(e^slack - 1), lemma 2 (a): rounding alone would leave bucket -n wide open.
-        return BucketTerms(np.maximum(found.lower, -raised(math.expm1(self.slack), THOUSANDS)), found.upper)
+        return BucketTerms(np.maximum(terms.lower, -round_up(math.expm1(self.slack), THOUSANDS)), terms.upper)
 
     @property
     def real_error(self) -> BucketTerms:
@@ -124,15 +124,15 @@ class BucketList:
 
         It is the l of this list, which is that of the paper, or less where a bucket -n held nothing but rounding.
         """
-        found = self._less_mass(*self.made.real.bounds())
-        low, high = found.lower.copy(), found.upper.copy()
+        terms = self._less_mass(*self.made.real.bounds())
+        low, high = terms.lower.copy(), terms.upper.copy()
         low[0] = high[0] = 0.0
         return BucketTerms(low, high)
 
     def _less_mass(self, low: FloatArray, high: FloatArray) -> BucketTerms:
         """X(i) - B(i)/f^i between doubles, X at most e^slack; roundings of i log f, f^-i, product and difference."""
         masses, label = self.masses, self.losses
-        high = np.fmin(high, raised(math.exp(self.slack), THOUSANDS))
+        high = np.fmin(high, round_up(math.exp(self.slack), THOUSANDS))
         with np.errstate(all="ignore"):
             fall, units = np.exp(-label), (2.0 * np.abs(label) + 16.0) * UNIT
             most, least = masses.upper * fall * (1.0 + units), masses.lower * fall * (1.0 - units)
@@ -151,7 +151,7 @@ class BucketList:
         if isinstance(index, float) and index.is_integer():
             index = int(index)
         columns = self.masses, self.real_error, self.virtual_error
-        mass, real_error, virtual_error = (each[index] for each in columns)  # type: ignore[index]
+        mass, real_error, virtual_error = (column[index] for column in columns)  # type: ignore[index]
         return Bucket(int(index), int(index) * self.made.step, mass, real_error, virtual_error)
 
     def __iter__(self) -> Iterator[Bucket]:
@@ -196,8 +196,8 @@ class BucketList:
         from ..engines.buckets.compose import repeat
 
         times = whole("count", count, least=1)
-        if times > FOLDS_MOST:
-            raise InvalidParameter(f"a list is composed at most {FOLDS_MOST:,} times, not {times!r:.40}")
+        if times > FOLDS_MAX:
+            raise InvalidParameter(f"a list is composed at most {FOLDS_MAX:,} times, not {times!r:.40}")
         with trusted():
             return replace(self, run=self.run * times, made=repeat(self.made, times, self.free_infinity))
 
@@ -230,8 +230,8 @@ class BucketList:
 
         way = reading.CORRECTED if error_correction else reading.UNCORRECTED
         with trusted():
-            found = way.delta(self.made, nonnegative("epsilon", epsilon))
-        return self._bound(found.lower, found.upper, found.budget, error_correction=error_correction)
+            evaluation = way.delta(self.made, nonnegative("epsilon", epsilon))
+        return self._bound(evaluation.lower, evaluation.upper, evaluation.budget, error_correction=error_correction)
 
     @checked
     def epsilon(self, delta: float, *, error_correction: bool = True) -> Bound:
@@ -241,7 +241,7 @@ class BucketList:
         way = reading.CORRECTED if error_correction else reading.UNCORRECTED
         with trusted():
             low, high = reading.epsilon_at(self.made, probability("delta", delta), way)
-        return self._bound(low, high, Budget(), error_correction=error_correction)
+        return self._bound(low, high, ErrorBreakdown(), error_correction=error_correction)
 
     @checked
     def pdp(self, epsilon: float) -> Bound:
@@ -249,8 +249,8 @@ class BucketList:
         from ..engines.buckets import read
 
         with trusted():
-            found = read.probabilistic(self.made, nonnegative("epsilon", epsilon))
-        return self._bound(found.lower, found.upper, found.budget)
+            evaluation = read.probabilistic(self.made, nonnegative("epsilon", epsilon))
+        return self._bound(evaluation.lower, evaluation.upper, evaluation.budget)
 
     @checked
     def renyi(self, order: float) -> Bound:
@@ -258,10 +258,10 @@ class BucketList:
         from ..engines.buckets import read
 
         with trusted():
-            found = read.renyi(self.made, real("order", order))
-        return self._bound(found.lower, found.upper, Budget())
+            bound = read.renyi(self.made, real("order", order))
+        return self._bound(bound.lower, bound.upper, ErrorBreakdown())
 
-    def _bound(self, lower: float, upper: float, budget: Budget, **settings: object) -> Bound:
+    def _bound(self, lower: float, upper: float, budget: ErrorBreakdown, **settings: object) -> Bound:
         about = {
             "factor": self.factor,
             "n": self.n,
@@ -330,7 +330,7 @@ class BucketList:
         rows = [("index", "loss up to", "B", "l", "l~")]
         for place in shown:
             index = place - self.n
-            mass, real, virtual = (f"{each[index]:.3e}" for each in (masses, real_error, virtual_error))
+            mass, real, virtual = (f"{terms[index]:.3e}" for terms in (masses, real_error, virtual_error))
             rows.append((str(index), rounded(index * self.made.step, 4, up=True), mass, real, virtual))
         rows.append(("inf", "inf", f"{self.infinity:.3e}", "0", "0"))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -364,7 +364,7 @@ def leaf(mechanism: Mechanism, settings: Buckets, direction: Direction, tilt: fl
 def trusted() -> Iterator[None]:
     """float64 where it is what the bounds rest on; a refusal where it is not."""
     try:
-        with conditions.float64():
+        with fp_environment.float64():
             yield
     except FloatingPointError as broken:
         raise UnsupportedMechanism(f"{broken}; ask with proof and another engine", Refusal.NEEDS_BALLS) from broken

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Unpack, cast
 
-from .. import work
+from .. import compute_budget
 from ..bound import Bound, MaybeNone
 from ..calls import checked
 from ..errors import InvalidParameter
@@ -113,7 +113,7 @@ def calibrate(
         raise InvalidParameter(f"{wanted.title} is read off the moments, and no engine is chosen: leave out engine")
     tolerance = max(tolerance, 1e-14)
     goal = Goal(wanted, question, tolerance)
-    with work.allowance(question.seconds) as meter:
+    with compute_budget.allowance(question.seconds) as meter:
         found = RootSearch(domain, goal, tolerance, meter).run()
     good, bad = found.good, found.bad
     missed = None if bad is None else Missed(bad.value, goal.shown(bad), bad.mechanism)

@@ -13,8 +13,8 @@ from ..errors import BracketNotFound, InvalidParameter
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import real
 
-REAL_LEAST, REAL_MOST = 1e-15, 1e15
-PARAMETER_MOST = 10**30
+REAL_MIN, REAL_MAX = 1e-15, 1e15
+PARAMETER_MAX = 10**30
 END_DIGITS = 12
 GIVE_ENDS = "give least and most"
 NEAR_STEPS = 10**6  # times: an end within is where to start, since most of what ends there is easy there
@@ -35,7 +35,7 @@ class Domain:
         self.make = make
         self.parameter = parameter
         self.integer = integer
-        first, last = (1, PARAMETER_MOST) if integer else (REAL_LEAST, REAL_MOST)
+        first, last = (1, PARAMETER_MAX) if integer else (REAL_MIN, REAL_MAX)
         self.least = first if least is None else self._limit("least", least, math.ceil, first, last)
         self.most = last if most is None else self._limit("most", most, math.floor, first, last)
         if not self.least <= self.most:

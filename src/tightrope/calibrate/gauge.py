@@ -13,8 +13,8 @@ import math
 from collections.abc import Callable
 from functools import partial
 
-from ..readings import gaussian_guess
-from ..readings.gaussian_guess import upper_point
+from ..metrics import gaussian_guess
+from ..metrics.gaussian_guess import upper_point
 from .target import Target
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from .. import work
+from .. import compute_budget
 from ..bound import Bound
 from ..calls import shortened
 from ..errors import AccuracyNotReached, UnsupportedMechanism, WorkExhausted, agreed
@@ -21,7 +21,7 @@ from .target import Target
 
 PRINTED = 1e-4  # the width of a bound that is shown
 SHARE, FAR_SHARE = 0.5, 0.15  # of the time that is left: what one question may take, and one for a far value
-CASES_MOST = 4  # whose evaluators are kept: the two that are printed, and a look to either side
+CASES_MAX = 4  # whose evaluators are kept: the two that are printed, and a look to either side
 CLEAR = 0.25  # of what two values differ by: how wide their bounds may be to tell where to look next
 
 
@@ -39,7 +39,7 @@ class Tried:
     @property
     def first(self) -> Bound | None:
         """The first of what is known."""
-        return next((each for each in self.bounds if each is not None), None)
+        return next((bound for bound in self.bounds if bound is not None), None)
 
     @property
     def decided(self) -> bool:
@@ -64,7 +64,7 @@ class Goal:
         self.question = question
         self.probes = probes(target, tolerance)
         self.refusal: UnsupportedMechanism | None = None  # the first of them
-        self._shown = [each.quantity for each in self.probes].index(shown(target))
+        self._shown = [probe.quantity for probe in self.probes].index(shown(target))
         self._prepared: dict[float, Prepared] = {}  # for the values that were asked last
         self._gauged: dict[tuple[int, float], float] = {}  # lines through the same bounds are drawn again and again
 
@@ -89,7 +89,7 @@ class Goal:
         probe = self.probes[0]
         if not isinstance(probe, PointProbe) or probe.quantity != "delta" or self.question.engine != AUTO:
             return None
-        level = min((0.0 if (found := each.bounds[0]) is None else 0.5 * found.lower for each in others), default=0.0)
+        level = min((0.0 if (bound := tried.bounds[0]) is None else 0.5 * bound.lower for tried in others), default=0.0)
         if not 0.0 < level <= probe.limit:
             return None
         if not probe.prepared(mechanism, self.question).below_by_moments(probe.given, level):
@@ -117,13 +117,13 @@ class Goal:
             return None
         goal = self._gauge(place, self.probes[place].limit)
         low0, high0, low1, high1 = (
-            self._gauge(place, end) for each in (first, second) for end in (each.lower, each.upper)
+            self._gauge(place, end) for bound in (first, second) for end in (bound.lower, bound.upper)
         )
         y0, y1 = low0 + (high0 - low0) / 2.0 - goal, low1 + (high1 - low1) / 2.0 - goal
         noise = max(high0 - low0, high1 - low1)
         if not (math.isfinite(y0) and math.isfinite(y1) and y0 != y1 and noise <= CLEAR * abs(y0 - y1)):
             return None
-        wrong = any(each.meets if y > 0.0 else each.misses for each, y in ((one, y0), (two, y1)))
+        wrong = any(tried.meets if y > 0.0 else tried.misses for tried, y in ((one, y0), (two, y1)))
         return None if wrong else (y0, y1)  # where this points to the wrong side, the other question has decided
 
     def _gauge(self, place: int, value: float) -> float:
@@ -171,7 +171,7 @@ class Goal:
         if isinstance(found, str):
             return replace(tried, why=found)
         if known is not None:
-            narrower = min(known, found, key=lambda each: each.width)  # both contain the truth
+            narrower = min(known, found, key=lambda bound: bound.width)  # both contain the truth
             ends = agreed(max(known.lower, found.lower), min(known.upper, found.upper), "one answer", "a later one")
             found = Bound(*ends, narrower.certificate)
         bounds = tuple(found if each is probe else old for each, old in zip(self.probes, tried.bounds, strict=True))
@@ -185,9 +185,9 @@ class Goal:
         wanted = probe.accuracy(accuracy)
         question = replace(self.question, quantity=probe.quantity, accuracy=None if wanted == SHARP else wanted)
         try:
-            with work.part(FAR_SHARE if accuracy == probe.ladder[FAR] else SHARE):
+            with compute_budget.part(FAR_SHARE if accuracy == probe.ladder[FAR] else SHARE):
                 prepared = self._prepared.pop(tried.value, None) or probe.prepared(tried.mechanism, question)
-                self._prepared = dict([*self._prepared.items(), (tried.value, prepared)][-CASES_MOST:])
+                self._prepared = dict([*self._prepared.items(), (tried.value, prepared)][-CASES_MAX:])
                 return probe.bound(prepared, question)
         except AccuracyNotReached as wide:
             return wide.bound

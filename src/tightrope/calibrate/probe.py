@@ -18,10 +18,10 @@ from typing import ClassVar
 from ..account import AIM, Case, ask_again
 from ..bound import Bound
 from ..mechanisms.base import Mechanism
+from ..metrics.ask import answered
+from ..metrics.law import Law
+from ..metrics.table import READINGS
 from ..question import PROBABILITIES, Question
-from ..readings.ask import answered
-from ..readings.law import Law
-from ..readings.table import READINGS
 from .gauge import equivalent, gauge_of, logarithm
 from .target import Target
 
@@ -31,7 +31,7 @@ FAR, NEAR = 0, 1  # rungs of a ladder: where to start for a value far from the t
 SHARP = 1e-6  # what is aimed at where no accuracy is asked for
 LADDER = (0.05, 1e-3, 1e-5, SHARP)
 FINEST_SHARE = 0.05  # of the tolerance
-ACCURACY_LEAST = 1e-15  # nothing is sharper
+ACCURACY_MIN = 1e-15  # nothing is sharper
 GAUGE_STEP = 1e-3  # of the way to guessing, or to certainty
 
 
@@ -88,7 +88,7 @@ class PointProbe(Probe):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingProbe(Probe):
+class MetricProbe(Probe):
     """Any other reading."""
 
     arguments: Mapping[str, float]
@@ -104,7 +104,7 @@ class ReadingProbe(Probe):
 
     def accuracy(self, wanted: float) -> float:
         """Finer where most of the number is what guessing reaches."""
-        return max(wanted * min(self.steepness, 1.0), ACCURACY_LEAST)
+        return max(wanted * min(self.steepness, 1.0), ACCURACY_MIN)
 
 
 def probes(target: Target, tolerance: float) -> tuple[Probe, ...]:
@@ -112,7 +112,7 @@ def probes(target: Target, tolerance: float) -> tuple[Probe, ...]:
     if target.name not in DISTANCES and target.name != "epsilon":
         gauge = gauge_of(target)
         return (
-            ReadingProbe(
+            MetricProbe(
                 quantity=target.quantity,
                 limit=target.limit,
                 gauge=gauge,

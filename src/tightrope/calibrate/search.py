@@ -13,25 +13,25 @@ import math
 from contextlib import nullcontext
 from typing import NamedTuple
 
-from .. import work
+from .. import compute_budget
 from ..errors import BracketNotFound, WorkExhausted
 from .domain import GIVE_ENDS, Domain
 from .goal import Goal, Tried, apart
 
-PROBES_MOST = 60
+PROBES_MAX = 60
 SPREADS = (2, 64, 10**4, 10**8, 10**15)  # to see which way privacy goes
 CHEAP_SPREAD = 64  # up to here delta alone is asked
 STRIDE = math.log(64.0)  # a line through two points is believed so far
 NEARBY = 0.4  # in logs: from here on sharp answers pay
 SLOW = 3  # steps that must make the bracket four times narrower
 BEYOND = 0.1  # of a step, further while no value is known on the other side
-BEND_MOST = 0.5  # of a step that a line would make
+BEND_MAX = 0.5  # of a step that a line would make
 NEAR_ENOUGH = 0.01  # relative: as close as upper ends alone are followed, where other values are shown to miss
 HALVES = 4  # every so manieth step by upper ends halves the bracket
 NUDGE = 0.25  # of the tolerance, beyond where the root is expected, so that both ends come close to it
-SILENT_MOST = 4  # values without any delta that are asked for epsilon
+SILENT_MAX = 4  # values without any delta that are asked for epsilon
 PROBE = 4  # times further out, to see whether privacy is monotone
-LEFT_LEAST = 0.01  # of the work: with less there is no time for a question
+LEFT_MIN = 0.01  # of the work: with less there is no time for a question
 EASY = 0.01  # of the work: where the last value took no more, the next is asked sharply at once
 QUESTION = 1e6  # units of work: what any question takes
 
@@ -47,7 +47,7 @@ class Root(NamedTuple):
 class RootSearch:
     """All that was tried so far, and what to try next."""
 
-    def __init__(self, domain: Domain, goal: Goal, tolerance: float, meter: work.Meter) -> None:
+    def __init__(self, domain: Domain, goal: Goal, tolerance: float, meter: compute_budget.Meter) -> None:
         self.domain = domain
         self.goal = goal
         self.tolerance = tolerance
@@ -73,7 +73,7 @@ class RootSearch:
         good, bad = self.good, self.bad
         if good is None:
             raise self._nowhere(ended or "", bad)
-        with nullcontext() if self._left() else work.grace():
+        with nullcontext() if self._left() else compute_budget.grace():
             return Root(self.goal.printed(good), None if bad is None else self.goal.printed(bad), ended)
 
     @property
@@ -84,18 +84,18 @@ class RootSearch:
     @property
     def good(self) -> Tried | None:
         """The best value that meets the target."""
-        return min((each for each in self.tried.values() if each.meets), key=self._safety, default=None)
+        return min((tried for tried in self.tried.values() if tried.meets), key=self._safety, default=None)
 
     @property
     def bad(self) -> Tried | None:
         """The best value that misses it."""
-        return max((each for each in self.tried.values() if each.misses), key=self._safety, default=None)
+        return max((tried for tried in self.tried.values() if tried.misses), key=self._safety, default=None)
 
     def _safety(self, tried: Tried) -> float:
         return self.safe * tried.value
 
     def _left(self) -> bool:
-        return self.meter.left >= max(LEFT_LEAST * self.units, QUESTION) and not self.meter.over()
+        return self.meter.left >= max(LEFT_MIN * self.units, QUESTION) and not self.meter.over()
 
     def _look(self, value: float, distance: float, glance: bool = False) -> Tried:
         """Asks for a value that is believed to be so far off, in logs; at a glance where it loses least of all."""
@@ -105,15 +105,15 @@ class RootSearch:
         assert mechanism is not None
         seen = self.goal.glance(value, mechanism, self.tried.values()) if glance else None
         left = self.meter.left
-        found = seen or self.goal.ask(value, mechanism, distance > NEARBY, self.spent <= EASY * self.units)
+        tried = seen or self.goal.ask(value, mechanism, distance > NEARBY, self.spent <= EASY * self.units)
         self.spent = left - self.meter.left
-        return self._put(found)
+        return self._put(tried)
 
     def _put(self, new: Tried) -> Tried:
         """Keeps the answer, and compares it with all others."""
         self.tried[new.value] = new
         for other in self.tried.values():
-            low, high = sorted((new, other), key=lambda each: each.value)
+            low, high = sorted((new, other), key=lambda tried: tried.value)
             if low.below(high):
                 self.rise = self.rise or (low, high)
             elif high.below(low):
@@ -123,13 +123,13 @@ class RootSearch:
         return new
 
     def _not_monotone(self, rise: tuple[Tried, Tried], fall: tuple[Tried, Tried]) -> BracketNotFound:
-        seen = sorted({each.value: each for each in (*rise, *fall)}.items())
+        seen = sorted({tried.value: tried for tried in (*rise, *fall)}.items())
         telling = [
             place
             for place in range(len(self.goal.probes))
             if all(apart(low.bounds[place], high.bounds[place]) for low, high in (rise, fall[::-1]))
         ]
-        places = ", ".join(f"{value:.6g} ({self.goal.told(each, telling)})" for value, each in seen)
+        places = ", ".join(f"{value:.6g} ({self.goal.told(tried, telling)})" for value, tried in seen)
         name = self.domain.parameter
         told = f"privacy is not monotone in {name}, see {places}: {GIVE_ENDS} between which it is"
         return BracketNotFound(told, name)
@@ -151,8 +151,8 @@ class RootSearch:
             return
         if self.goal.refusal is not None:
             raise self.goal.refusal
-        good = sorted(each.value for each in self.tried.values() if each.meets)
-        wide = [each.value for each in self.tried.values() if not each.meets]
+        good = sorted(tried.value for tried in self.tried.values() if tried.meets)
+        wide = [tried.value for tried in self.tried.values() if not tried.meets]
         if good and wide:  # lower ends are of no use: do upper ends show a side?
             self.leaning = 1 if max(wide) < good[0] else -1 if min(wide) > good[-1] else 0
         if not self.leaning:
@@ -165,7 +165,7 @@ class RootSearch:
         elif good:
             met = "meet the target"
         else:
-            missed = all(each.misses for each in self.tried.values())
+            missed = all(tried.misses for tried in self.tried.values())
             met = "do not meet the target" if missed else "are not shown to meet the target, or to miss it"
         why = self.goal.reason(list(self.tried.values())[-1])
         return BracketNotFound(
@@ -174,11 +174,11 @@ class RootSearch:
 
     def _weighed(self) -> bool:
         """Whether the other question tells which way privacy goes."""
-        return any(self._put(self.goal.weigh(each)) and self.safe for each in list(self.tried.values()))
+        return any(self._put(self.goal.weigh(tried)) and self.safe for tried in list(self.tried.values()))
 
     def _narrow(self) -> str | None:
         """Until the values that meet and miss are as close as asked; else why they are not."""
-        for step in range(PROBES_MOST):
+        for step in range(PROBES_MAX):
             good, bad = self.good, self.bad
             if good is not None and bad is not None and self._close(good, bad):
                 return None
@@ -197,7 +197,7 @@ class RootSearch:
     def _approach(self, tolerance: float) -> str | None:
         """Where bounds do not tell values apart: the last one whose upper end meets the target, by upper ends alone."""
         known = self.rise or self.fall
-        for step in range(PROBES_MOST):
+        for step in range(PROBES_MAX):
             good, wide = self.good, self._beyond()
             if not known and (self.rise or self.fall):
                 return self._narrow()
@@ -211,7 +211,9 @@ class RootSearch:
     def _beyond(self) -> Tried | None:
         """The value that comes next to the best that meets the target, and is not shown to meet it."""
         good = self.good
-        others = [each for each in self.tried.values() if good is not None and self._safety(each) < self._safety(good)]
+        others = [
+            tried for tried in self.tried.values() if good is not None and self._safety(tried) < self._safety(good)
+        ]
         return max(others, key=self._safety, default=None)
 
     def _between(self, good: Tried, wide: Tried, step: int) -> float:
@@ -291,13 +293,13 @@ class RootSearch:
         """
         y0, y1 = ends
         move = -y1 * math.log(two.value / one.value) / (y1 - y0)
-        before = [each for each in self.tried.values() if each is not one and each is not two][-1:]
+        before = [tried for tried in self.tried.values() if tried is not one and tried is not two][-1:]
         third = self.goal.line(before[0], two, self.swapped) if before else None
         if third is None or third[0] == y0 or third[1] != y1:
             return move
         other = -y1 * math.log(two.value / before[0].value) / (y1 - third[0])
         bent = (third[0] * move - y0 * other) / (third[0] - y0)
-        return bent if abs(bent - move) < BEND_MOST * abs(move) else move
+        return bent if abs(bent - move) < BEND_MAX * abs(move) else move
 
     def _rounded(self, value: float, up: bool) -> float:
         """Few digits, or a whole number further on."""
@@ -332,7 +334,7 @@ class RootSearch:
 
     def _look_around(self) -> None:
         """One value well outside on each side, where none was tried: what contradicts there ends the search too."""
-        ends = [each.value for each in (self.good, self.bad) if each is not None]
+        ends = [tried.value for tried in (self.good, self.bad) if tried is not None]
         if self.good is None:
             ends = list(self.tried)  # that no value meets the target is a claim about all of them
         low, high = min(ends), max(ends)
@@ -344,8 +346,10 @@ class RootSearch:
                 value = self.domain.reach(end, self.domain.fit(wanted))
                 if not seen and value not in self.tried:
                     self._look(value, math.inf, glance=self.safe * (value - end) > 0)
-            silent = [each for each in self.tried.values() if each.bounds[0] is not None and not each.bounds[0].upper]
-            for each in silent[-SILENT_MOST:] if len(silent) > 1 else []:
+            silent = [
+                tried for tried in self.tried.values() if tried.bounds[0] is not None and not tried.bounds[0].upper
+            ]
+            for each in silent[-SILENT_MAX:] if len(silent) > 1 else []:
                 self._put(self.goal.weigh(each))  # a delta of 0 hides which of them loses less
         except WorkExhausted:
             pass  # the two values found are proven by themselves

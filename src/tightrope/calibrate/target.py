@@ -98,11 +98,11 @@ class Target:
                 takes = " and ".join(form.arguments) or "nothing else"
                 raise InvalidParameter(f"a target for {name} takes {takes}: leave out {extra}")
         arguments = {}
-        for each, default in form.arguments.items():
-            value = values.get(each, default)
+        for text, default in form.arguments.items():
+            value = values.get(text, default)
             if value is None:
-                raise InvalidParameter(f"a target for {name} needs {each}: Target({_example(name)})")
-            arguments[each] = _argument(name, each, value)
+                raise InvalidParameter(f"a target for {name} needs {text}: Target({_example(name)})")
+            arguments[text] = _argument(name, text, value)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "limit", _limit(name, values[name], arguments))
         object.__setattr__(self, "arguments", FrozenMapping(arguments))
@@ -116,7 +116,7 @@ class Target:
     def given(self) -> Mapping[str, float]:
         """The keywords that make this, defaults left out."""
         defaults = FORMS[self.name].arguments
-        told = {each: value for each, value in self.arguments.items() if value != defaults[each]}
+        told = {text: value for text, value in self.arguments.items() if value != defaults[text]}
         return FrozenMapping({self.name: self.limit, **told})
 
     @property
@@ -146,23 +146,25 @@ class Target:
 
 def _limit_among(values: Mapping[str, object]) -> str:
     """The one keyword that is a limit."""
-    limits = [each for each in values if each in FORMS]
+    limits = [value for value in values if value in FORMS]
     if len(limits) > 1:
         told = f"{', '.join(limits[:-1])} and {limits[-1]}"
         raise InvalidParameter(f"a target limits one reading, not {told}: leave out all but one")
     if limits:
         return limits[0]
-    for each in values:
-        owners = [name for name, form in FORMS.items() if each in form.arguments]
+    for text in values:
+        owners = [name for name, form in FORMS.items() if text in form.arguments]
         raise InvalidParameter(
-            f"a target with {each} needs a limit for {' or '.join(owners)}: Target({_example(owners[0])})"
+            f"a target with {text} needs a limit for {' or '.join(owners)}: Target({_example(owners[0])})"
         )
     raise InvalidParameter(f"a target needs a reading and its limit, such as {EXAMPLE}")
 
 
 def _example(name: str) -> str:
     words = {"delta": "1e-6", "fpr": "0.01", "prior": "0.5", "baseline": "1e-4", "order": "8"}
-    return ", ".join([f"{name}=...", *(f"{each}={words.get(each, '...')}" for each in FORMS[name].arguments)])
+    return ", ".join(
+        [f"{name}=...", *(f"{argument}={words.get(argument, '...')}" for argument in FORMS[name].arguments)]
+    )
 
 
 def _argument(name: str, argument: str, value: float) -> float:

@@ -159,8 +159,8 @@ def _slopes(
 def _delta(expression: str, slope: Mapping[str, Any], side: str, seconds: float) -> EndVerdict:
     """Whether delta at the epsilon of the slope is at most what it says, in one direction."""
     question = {"quantity": "delta", "expression": expression, "epsilon": slope["epsilon"], "lower": 0}
-    found = judged({**question, "upper": slope[side], "only": side}, seconds)[1]
-    return EndVerdict(f"slope {slope['epsilon']!r} {side}", found.value, found.verdict, found.why, found.found)
+    verdict = judged({**question, "upper": slope[side], "only": side}, seconds)[1]
+    return EndVerdict(f"slope {slope['epsilon']!r} {side}", verdict.value, verdict.verdict, verdict.why, verdict.found)
 
 
 def _p_value(
@@ -183,7 +183,7 @@ def _p_value(
         several = document["tests"][-1]["group"] > 0
         value = test_p(test, shown, stated if several else goal, until) if several or stated <= goal else arb(1)
         if index in programs and test["method"] == "O2" and None not in slopes:
-            value = value.min(program_p(test, [each for each in slopes if each is not None], programs[index]))
+            value = value.min(program_p(test, [slope for slope in slopes if slope is not None], programs[index]))
         groups.setdefault(test["group"], []).append((value, weight))
     values = []
     for group in groups.values():

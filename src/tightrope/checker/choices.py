@@ -17,7 +17,7 @@ LEAST_BITS = 1200  # P-mass that is left out above, as a power of 1/2, where not
 RARER_BITS = 40  # and compared with delta
 CELLS_FIRST = 1 << 12  # where no step is named
 BELOW_BITS = 96  # and that a grid leaves out below
-TILT_EXPONENT_MOST = 24  # of a contour, as a power of two, and so is the least
+TILT_EXPONENT_MAX = 24  # of a contour, as a power of two, and so is the least
 DEEP_LOG = -1500  # a log that is below those of all doubles
 ROUGH_BITS = 64
 
@@ -65,7 +65,7 @@ def _moments(sketches: Sequence[tuple[list[Range], int]], tilt: arb) -> tuple[ar
 def _sketch(law: CheckedLaw, low: arb, top: arb) -> list[tuple[arb, arb]]:
     """P-mass and mean loss of a few cells, narrow around 0."""
     shrink = [(arb(2) ** (-arb(i) / 8)).mid() for i in range(200)]
-    tails = [_tails(law, x) for x in [low * each for each in shrink] + [top * each for each in reversed(shrink)]]
+    tails = [_tails(law, x) for x in [low * value for value in shrink] + [top * value for value in reversed(shrink)]]
     cells = [(p - less_p, q - less_q) for (p, q), (less_p, less_q) in pairwise(tails)]
     return [(p, (p / q).log()) for p, q in cells if p > 0 and q > 0]
 
@@ -107,7 +107,7 @@ def saddle(terms: Sequence[Term], epsilon: arb) -> arb | None:
         here = _height(terms, epsilon, place)
         while pace > arb(2) ** -5 and here > DEEP_LOG:
             for other in (place + pace, place - pace):
-                if abs(other) <= TILT_EXPONENT_MOST and (there := _height(terms, epsilon, other)) < here:
+                if abs(other) <= TILT_EXPONENT_MAX and (there := _height(terms, epsilon, other)) < here:
                     place, here = other, there
                     break
             else:
@@ -140,5 +140,5 @@ def hints(certificate: Mapping[str, Any]) -> Hints:
     if not isinstance(parameters, Mapping):
         return None, None
     step, tilt = (parameters.get(name) for name in ("step", "theta"))
-    found = [arb(each) if isinstance(each, float) and 0 < each < inf else None for each in (step, tilt)]
-    return found[0], found[1]
+    values = [arb(each) if isinstance(each, float) and 0 < each < inf else None for each in (step, tilt)]
+    return values[0], values[1]

@@ -19,8 +19,8 @@ from flint import acb, arb
 from .choices import aliases
 from .law import Term, ceiling, cgf, infinite, precision
 
-LINE_NODES_LEAST, LINE_NODES_MOST = 16, 40_000
-CIRCLE_MOST = 400_000
+LINE_NODES_MIN, LINE_NODES_MAX = 16, 40_000
+CIRCLE_MAX = 400_000
 GUARD_BITS = 64
 
 
@@ -84,7 +84,7 @@ def _circle(term: Term, epsilon: arb, tilt: arb, period: arb) -> tuple[arb, arb,
     assert lattice is not None
     base, gap = lattice[0] * count, lattice[1]
     size = 2 * ceiling(period / gap / 2) + 1
-    if size > CIRCLE_MOST:
+    if size > CIRCLE_MAX:
         return None
     place = (epsilon - base) / gap
     if not place.rad() < arb(1) / 2:  # the first loss would be unknown by more than one
@@ -107,13 +107,13 @@ def _circle(term: Term, epsilon: arb, tilt: arb, period: arb) -> tuple[arb, arb,
 
 def _products(terms: Sequence[Term], tilt: arb, step: arb, count: int) -> list[acb] | None:
     """prod (M_i(tilt + ijh)/M_i(tilt))^{k_i} for each node; None where that is too much for a law."""
-    found = [acb(1)] * count
+    values = [acb(1)] * count
     for law, uses in terms:
         moments = law.moments(tilt, step, count)
         if moments is None:
             return None
-        found = [each * _raised(value / moments[0], uses) for each, value in zip(found, moments, strict=True)]
-    return found
+        values = [each * _raised(value / moments[0], uses) for each, value in zip(values, moments, strict=True)]
+    return values
 
 
 def _raised(ratio: acb, uses: int) -> acb:
@@ -127,10 +127,10 @@ def _raised(ratio: acb, uses: int) -> acb:
 
 def _reach(terms: Sequence[Term], tilt: arb, step: arb, goal: int, late: Callable[[], bool]) -> tuple[int, arb] | None:
     """How many nodes do, and a bound of the product beyond them; first whether the most would."""
-    nodes = LINE_NODES_LEAST
-    if not _fallen(terms, tilt, step * LINE_NODES_MOST) < arb(2) ** -goal:
+    nodes = LINE_NODES_MIN
+    if not _fallen(terms, tilt, step * LINE_NODES_MAX) < arb(2) ** -goal:
         return None
-    while nodes <= LINE_NODES_MOST and not late():
+    while nodes <= LINE_NODES_MAX and not late():
         fallen = _fallen(terms, tilt, step * nodes)
         if fallen < arb(2) ** -goal:
             return nodes, fallen

@@ -15,14 +15,14 @@ from .laws import LAWS
 from .laws.gaussian import GaussianLaw, SampledGaussianLaw
 from .laws.sampled import sampled
 
-EXPRESSION_MOST = 200_000
-CHECKED_USES_MOST = 10**15
+EXPRESSION_MAX = 200_000
+CHECKED_USES_MAX = 10**15
 
 
 def terms_of(text: str) -> tuple[Term, ...]:
     """The laws of a run with the record first, equal ones together and all Gaussians as one."""
-    if len(text) > EXPRESSION_MOST or "#" in text:  # of a comment a reader may think that it counts
-        raise NotCheckable(f"its text has a # or is longer than {EXPRESSION_MOST:,} characters")
+    if len(text) > EXPRESSION_MAX or "#" in text:  # of a comment a reader may think that it counts
+        raise NotCheckable(f"its text has a # or is longer than {EXPRESSION_MAX:,} characters")
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -38,11 +38,11 @@ def _terms(node: ast.expr) -> list[Term]:
         return _terms(node.left) + _terms(node.right)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         count = _number(node.right)
-        if not isinstance(count, int) or not 0 <= count <= CHECKED_USES_MOST:
+        if not isinstance(count, int) or not 0 <= count <= CHECKED_USES_MAX:
             raise NotCheckable("a count is no whole number")
         return [(law, uses * count) for law, uses in _terms(node.left)]
     if isinstance(node, ast.Call) and not node.args:
-        given = {each.arg or "": _number(each.value) for each in node.keywords}  # a ** has no name
+        given = {keyword.arg or "": _number(keyword.value) for keyword in node.keywords}  # a ** has no name
         if len(given) < len(node.keywords) or "" in given or not isinstance(given.pop("name", ""), (str, type(None))):
             raise NotCheckable("its text gives an argument twice, or without a name")
         if isinstance(node.func, ast.Name) and node.func.id == "training":
@@ -76,10 +76,10 @@ def _sampled(base: Sequence[Term], rate: object) -> CheckedLaw:
         return law
     if isinstance(law, GaussianLaw):
         return SampledGaussianLaw(law.square, Fraction(rate))
-    found = sampled(law, Fraction(rate), False)
-    if found is None:
+    checked_law = sampled(law, Fraction(rate), False)
+    if checked_law is None:
         raise NotCheckable("this law on a sample is not known to the checker")
-    return found
+    return checked_law
 
 
 def _training(given: dict[str, object]) -> list[Term]:
@@ -93,7 +93,7 @@ def _training(given: dict[str, object]) -> list[Term]:
         raise NotCheckable("this training run is not known to the checker")
     if steps is None and isinstance(epochs, int):
         steps = -(-epochs * records // batch)  # a step that is begun counts
-    if not isinstance(steps, int) or not 0 <= steps <= CHECKED_USES_MOST:
+    if not isinstance(steps, int) or not 0 <= steps <= CHECKED_USES_MAX:
         raise NotCheckable("its steps are no whole number")
     rate = Fraction(batch / records)  # the double, which is what the run means
     return [(_sampled([(_law("Gaussian", {"sigma": sigma}), 1)], rate), steps)]
@@ -123,5 +123,5 @@ def _number(node: ast.expr) -> object:
     if isinstance(node, ast.Constant) and type(node.value) in (int, str, type(None)):  # and no bool
         return node.value
     if isinstance(node, (ast.Tuple, ast.List)):
-        return tuple(_number(each) for each in node.elts)
+        return tuple(_number(elt) for elt in node.elts)
     raise NotCheckable("its text has an argument that the checker cannot read")

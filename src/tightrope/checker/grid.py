@@ -20,7 +20,7 @@ from .law import CheckedLaw, Term, precision
 
 MASS_BITS, FINER_BITS = 96, 8  # of a mass, and how many more where the step is halved
 CUT = 1 << 32  # tilted mass that either end of a window may have, of 2^bits
-GRID_SIZE_MOST = 1 << 21  # of a product: some 100 bytes for each number
+GRID_SIZE_MAX = 1 << 21  # of a product: some 100 bytes for each number
 
 
 class TooMuch(Exception):
@@ -41,9 +41,9 @@ class TiltedSums(NamedTuple):
     lost: fmpz
 
     def times(self, other: TiltedSums, cut: int) -> TiltedSums:
-        above = [-(-each >> self.bits) for each in _product(self.above, other.above)]
-        p = [each >> self.bits for each in _product(self.p, other.p)]
-        q = [-(-each >> self.bits) for each in _product(self.q, other.q)]
+        above = [-(-value >> self.bits) for value in _product(self.above, other.above)]
+        p = [value >> self.bits for value in _product(self.p, other.p)]
+        q = [-(-value >> self.bits) for value in _product(self.q, other.q)]
         lost = self.lost * sum(other.above, fmpz(0)) + sum(self.above, self.lost) * other.lost
         return TiltedSums(self.bits, self.start + other.start, above, p, q, -(-lost >> self.bits)).within(cut)
 
@@ -105,7 +105,7 @@ def _cells(
     """
     low, top = ends
     size = int(_floor((top - low) / step)) + 1
-    if not 0 < size <= GRID_SIZE_MOST // 8:
+    if not 0 < size <= GRID_SIZE_MAX // 8:
         raise TooMuch
     zero, rise, lift = top - size * step, step.exp(), (tilt * step).exp()
     tails = []
@@ -129,9 +129,9 @@ def _cells(
     if not norm > 0:  # of balls that are wider than they are high
         raise TooMuch
     unit = norm / arb(2) ** bits
-    up = [[-_floor(-each / unit) for each in column] for column in (above, q)]
-    found = TiltedSums(bits, 0, up[0], [max(_floor(each / unit), fmpz(0)) for each in p], up[1], fmpz(0))
-    return found, zero, norm, law.infinite() + tails[-1][0]
+    up = [[-_floor(-value / unit) for value in column] for column in (above, q)]
+    sums = TiltedSums(bits, 0, up[0], [max(_floor(value / unit), fmpz(0)) for value in p], up[1], fmpz(0))
+    return sums, zero, norm, law.infinite() + tails[-1][0]
 
 
 def _power(law: TiltedSums, uses: int, deadline: float) -> TiltedSums:
@@ -147,11 +147,11 @@ def _power(law: TiltedSums, uses: int, deadline: float) -> TiltedSums:
 
 def _product(one: list[fmpz], other: list[fmpz]) -> list[fmpz]:
     size = len(one) + len(other) - 1
-    if size > GRID_SIZE_MOST:
+    if size > GRID_SIZE_MAX:
         raise TooMuch
     left = fmpz_poly(one)
-    found: list[fmpz] = (left * (left if one is other else fmpz_poly(other))).coeffs()
-    return found + [fmpz(0)] * (size - len(found))  # a polynomial forgets zeros at its end
+    values: list[fmpz] = (left * (left if one is other else fmpz_poly(other))).coeffs()
+    return values + [fmpz(0)] * (size - len(values))  # a polynomial forgets zeros at its end
 
 
 def _sum_above(law: TiltedSums, first: arb, step: arb, tilt: arb) -> arb:
@@ -162,8 +162,8 @@ def _sum_above(law: TiltedSums, first: arb, step: arb, tilt: arb) -> arb:
     start = max(int(_floor(-first / step)) + 1 - law.start, 0)  # y <= 0 before it
     kept, fall = fmpz_poly(law.above[start:]), (-tilt * step).exp()
     away = (first + (law.start + start) * step).max(arb(0))
-    found = kept(fall) - (-away).exp() * kept((-(tilt + 1) * step).exp())
-    return fall ** (law.start + start) * found + law.lost * (tilt * first).exp()
+    value = kept(fall) - (-away).exp() * kept((-(tilt + 1) * step).exp())
+    return fall ** (law.start + start) * value + law.lost * (tilt * first).exp()
 
 
 def _sum_below(law: TiltedSums, first: arb, step: arb, tilt: arb) -> arb:
@@ -178,7 +178,7 @@ def _sum_below(law: TiltedSums, first: arb, step: arb, tilt: arb) -> arb:
 
 
 def _floor(ball: arb) -> fmpz:
-    found = ball.lower().floor().unique_fmpz()
-    if found is None:
+    value = ball.lower().floor().unique_fmpz()
+    if value is None:
         raise TooMuch
-    return found
+    return value

@@ -81,13 +81,13 @@ def _decided(
     directions = list(dict.fromkeys(both[each] for each in asked))
     step_and_tilt = hints(answer.get("certificate") or {})
     below, least, most = 0, arb(0), arb(0)
-    for index, each in enumerate(directions):
+    for index, direction in enumerate(directions):
         share = until if index + 1 == len(directions) else _most_of(until)
         low, high = arb(0), arb(1)
-        for found in _enclosures(each, (point, level), step_and_tilt, share):
-            if not (found[0].is_finite() and found[1].is_finite()):
+        for enclosure in _enclosures(direction, (point, level), step_and_tilt, share):
+            if not (enclosure[0].is_finite() and enclosure[1].is_finite()):
                 continue  # nan would stay for ever
-            low, high = low.max(found[0].lower()), high.min(found[1].upper())
+            low, high = low.max(enclosure[0].lower()), high.min(enclosure[1].upper())
             if low > level or (low >= level and not upper and not of_epsilon):
                 return (REFUTED if upper else PROVED), "", _shown(low, high)
             if high < level or (high <= level and upper):
@@ -136,14 +136,14 @@ def _once(terms: Sequence[Term], epsilon: arb) -> Enclosures:
     for bits in FORMULA_BITS:
         with precision(bits):
             tails = terms[0][0].tails(epsilon)
-            found = None if tails is None else infinite(terms) + tails[0] - epsilon.exp() * tails[1]
-        if found is not None:
-            yield found, found
+            value = None if tails is None else infinite(terms) + tails[0] - epsilon.exp() * tails[1]
+        if value is not None:
+            yield value, value
 
 
 def _listed(terms: Sequence[Term], epsilon: arb) -> Enclosures:
-    if (found := listed.enclosed(terms, epsilon)) is not None:
-        yield found, found
+    if (value := listed.enclosed(terms, epsilon)) is not None:
+        yield value, value
 
 
 def _most_of(until: float) -> float:
@@ -177,7 +177,7 @@ def _read(number: object) -> float:
     """A number of a document: a double, or an infinity, which JSON holds as a text; nothing that a double rounds."""
     if type(number) not in (int, float) and number not in ("inf", "-inf"):
         raise ValueError(f"{number!r:.40} is no number")
-    found = float(number)  # type: ignore[arg-type]
-    if type(number) is int and found != number:
+    value = float(number)  # type: ignore[arg-type]
+    if type(number) is int and value != number:
         raise ValueError(f"{number!r:.40} is no double")
-    return found
+    return value

@@ -102,7 +102,7 @@ def cgf(terms: Sequence[Term], tilt: arb) -> arb:
 
 def ceiling(x: arb) -> int:
     """The least whole number at or above all of a ball."""
-    found = x.upper().ceil().unique_fmpz()
-    if found is None:
+    value = x.upper().ceil().unique_fmpz()
+    if value is None:
         raise NotCheckable("a number of steps is too large")
-    return int(found)
+    return int(value)

@@ -19,7 +19,7 @@ from .clock import now
 from .law import exact
 
 CELLS_LOOKED = 64  # cells between two looks at the clock
-GUESSES_MOST = 10**7
+GUESSES_MAX = 10**7
 TERM_BITS = 70
 
 
@@ -116,7 +116,7 @@ def _guesses(test: Mapping[str, Any], slope: CheckedSlope) -> arb:
 def _odds(test: Mapping[str, Any], slope: CheckedSlope) -> tuple[arb, arb, arb, arb]:
     """Odds and budget of phi, and of psi: section 8."""
     m, r, coin, sides = whole(test["canaries"]), whole(test["trials"]), number(test["coin"]), test["sides"]
-    if not (0 < coin < 1 and whole(test["count"]) <= r <= min(m, GUESSES_MOST)):
+    if not (0 < coin < 1 and whole(test["count"]) <= r <= min(m, GUESSES_MAX)):
         raise ValueError("a coin lies in (0, 1), and v <= r <= m")
     if sides == "both":
         if coin != Fraction(1, 2):
@@ -181,17 +181,17 @@ def _counts(n1: int, n0: int, false: int, count: int, power: Callable[[arb], arb
         heappop(cells)
         middle = ((left + right) / 2).mid()
         for half, (start, stop) in enumerate(((left, middle), (middle, right))):
-            found = product(start, stop)
-            heappush(cells, (_size(found), 2 * steps + half, (start, stop, found)))
+            value = product(start, stop)
+            heappush(cells, (_size(value), 2 * steps + half, (start, stop, value)))
 
 
 def _power(slopes: Slopes, x: arb) -> arb:
     """At or above the true positives at the rate x of false ones: an exact number."""
-    found = arb(1)
+    value = arb(1)
     for slope in slopes:
-        found = found.min(slope.remove + slope.a * x)
-        found = found.min(1 - (1 - x - slope.add).max(arb(0)) / slope.a)
-    return found.upper().min(arb(1))
+        value = value.min(slope.remove + slope.a * x)
+        value = value.min(1 - (1 - x - slope.add).max(arb(0)) / slope.a)
+    return value.upper().min(arb(1))
 
 
 def _over(trials: int, rate: arb, least: int) -> arb:

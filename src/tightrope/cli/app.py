@@ -14,7 +14,7 @@ import click
 
 from .. import AccuracyNotReached, Bound, InternalContradiction, Mechanism, TightropeError, __version__, parse
 from ..extend import result, work
-from ..extend.expressions import LENGTH_MOST
+from ..extend.expressions import LENGTH_MAX
 from ..extend.questions import ARGUMENTS, Options, parsed, stated
 from ..extend.result import Result, why_wide
 from ..extend.wording import check_folder
@@ -39,7 +39,7 @@ from .verify import verify
 BAD_INPUT = 2
 NOT_REACHED = 3
 FAULT = 70  # of this package: what sysexits.h calls an internal error
-CURVE_POINTS_MOST = 100_000
+CURVE_POINTS_MAX = 100_000
 
 Parsed = TypeVar("Parsed")
 
@@ -136,7 +136,7 @@ def delta(expression: str, epsilons: tuple[float, ...], as_document: bool, **set
 @EXPRESSION
 @click.option("--from", "start", type=float, help="First epsilon; default: 0.")
 @click.option("--to", "stop", type=float, help="Last epsilon; default: 4.")
-@click.option("--points", type=click.IntRange(2, CURVE_POINTS_MOST), help="How many epsilons; default: 50.")
+@click.option("--points", type=click.IntRange(2, CURVE_POINTS_MAX), help="How many epsilons; default: 50.")
 @click.option("--epsilon", "epsilons", type=float, multiple=True, help="These epsilons instead; repeated, rising.")
 @click.option("--csv", "table", metavar="FILE", help="Write epsilon, lower, upper; - for standard output.")
 @click.option("--plot", "picture", metavar="FILE", help="Draw the curve as .png, .pdf or .svg.")
@@ -229,7 +229,7 @@ app.add_command(verify)
 @click.option("--at", "points", type=float, multiple=True, help="P[loss <= this]; may be repeated.")
 @click.option("--quantile", "shares", type=float, multiple=True, help="The loss that so much is at or below; repeated.")
 @click.option("--pdp", "epsilons", type=float, multiple=True, help="P[loss > this], probabilistic DP; repeated.")
-@click.option("--bins", type=click.IntRange(1, CURVE_POINTS_MOST), default=60, help="Of the picture; default: 60.")
+@click.option("--bins", type=click.IntRange(1, CURVE_POINTS_MAX), default=60, help="Of the picture; default: 60.")
 @click.option("--plot", "picture", metavar="FILE", help="Draw the distribution as .png, .pdf or .svg.")
 @question_options
 def loss(
@@ -258,15 +258,15 @@ def loss(
     mechanism = read(expression, parse)
     if picture is not None:
         with spinner("the distribution of the loss"):
-            found = mechanism.loss_law(bins, **settings)
-        found.plot(picture, label=verbatim(mechanism.label))
+            law = mechanism.loss_law(bins, **settings)
+        law.plot(picture, label=verbatim(mechanism.label))
         if not as_document:
-            say("\n".join([f"{found}: {picture}", *assured(found.sides[0].below[0])]))
-        wide = found.why_wide(as_option)
+            say("\n".join([f"{law}: {picture}", *assured(law.sides[0].below[0])]))
+        wide = law.why_wide(as_option)
         if wide is not None:
             complain(f"wide at some bins: {wide}")
-    asked = [("loss_cdf", each) for each in points]
-    asked += [("loss_quantile", each) for each in shares] + [("pdp", each) for each in epsilons]
+    asked = [("loss_cdf", point) for point in points]
+    asked += [("loss_quantile", share) for share in shares] + [("pdp", value) for value in epsilons]
     if not asked and (picture is None or as_document):
         asked = [("loss_quantile", 0.5), ("loss_quantile", 0.99)]
     return answer_all(mechanism, asked, as_document, settings) if asked else 0
@@ -277,7 +277,7 @@ def read(expression: str, parser: Callable[[str, str | None], Parsed]) -> Parsed
     if expression != "-":
         return parser(expression, os.curdir)
     # A few bytes more than allowed are enough to be refused for length.
-    return parser(sys.stdin.buffer.read(4 * LENGTH_MOST + 4).decode("utf-8", "replace"), None)
+    return parser(sys.stdin.buffer.read(4 * LENGTH_MAX + 4).decode("utf-8", "replace"), None)
 
 
 def answer(mechanism: Mechanism, quantity: str, values: Sequence[float], as_document: bool, settings: Options) -> int:

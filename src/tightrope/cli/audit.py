@@ -96,10 +96,10 @@ def audit(
     settings["nan"] = "lowest" if nan_lowest else "refuse"
     settings["neighbours"] = "replace" if replaced else "add_remove"
     with spinner("audit"):
-        found = tr.audit(files[0] if files else None, claim=told, **settings)
+        result = tr.audit(files[0] if files else None, claim=told, **settings)
     if picture is not None:
-        found.plot(picture)
-    say(found.to_json(given_date()) if as_document else found.page(page_width(PAGE_WIDTH)))
+        result.plot(picture)
+    say(result.to_json(given_date()) if as_document else result.page(page_width(PAGE_WIDTH)))
     return 0
 
 

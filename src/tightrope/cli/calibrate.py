@@ -63,7 +63,9 @@ def target_options(command: Any) -> Any:
 @click.option("--seconds", type=TIME, default=SECONDS, help="For the whole search; then the best so far. Default: 10.")
 @click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
 @click.option(
-    "--direction", type=click.Choice([each.value for each in Direction]), help="One direction only; default: the worse."
+    "--direction",
+    type=click.Choice([direction.value for direction in Direction]),
+    help="One direction only; default: the worse.",
 )
 @json_options(", with certificates")
 @engine_options
@@ -95,54 +97,58 @@ def calibrate(expression: str, integer: bool, as_document: bool, **settings: Any
     with spinner(f"the best {template.parameter}"):
         try:
             whole = integer or template.integer
-            found = tr.calibrate(template, target=target, parameter=template.parameter, integer=whole, **settings)
+            calibration = tr.calibrate(template, target=target, parameter=template.parameter, integer=whole, **settings)
         except BracketNotFound as error:
             told = str(error).replace(GIVE_ENDS, "give --least and --most")
             raise BracketNotFound(told, error.parameter) from None
     seconds = time.perf_counter() - began
-    say(result.calibration(found, seconds, given_date()) if as_document else as_text(found, seconds))
+    say(result.calibration(calibration, seconds, given_date()) if as_document else as_text(calibration, seconds))
     return 0
 
 
-def as_text(found: Calibration, seconds: float, beside: bool = True) -> str:
+def as_text(answer: Calibration, seconds: float, beside: bool = True) -> str:
     """The value, the mechanism with it (beside the value) and what that reaches; beneath, the value that misses."""
-    target = found.target
-    filled = f"{found.parameter} = {short(found.value)}{f', {found.mechanism!r}' if beside else ''}"
-    lines = [f"{filled}: {target.title} in {found.bound} {target.where}".rstrip()]
-    if found.missed is not None:
+    target = answer.target
+    filled = f"{answer.parameter} = {short(answer.value)}{f', {answer.mechanism!r}' if beside else ''}"
+    lines = [f"{filled}: {target.title} in {answer.bound} {target.where}".rstrip()]
+    if answer.missed is not None:
         lines.append(
-            f"  {found.parameter} = {short(found.missed.value)} misses it: {target.title} in {found.missed.bound}, "
+            f"  {answer.parameter} = {short(answer.missed.value)} misses it: {target.title} in {answer.missed.bound}, "
             f"above {short(target.limit)}"
         )
-    if found.ended is not None:
+    if answer.ended is not None:
         lines.append(
-            f"  {'no value was shown to miss it' if found.missed is None else 'it ended there'}: {found.ended}"
+            f"  {'no value was shown to miss it' if answer.missed is None else 'it ended there'}: {answer.ended}"
         )
-    lines += assured(found.bound)
-    certificate = found.bound.certificate
+    lines += assured(answer.bound)
+    certificate = answer.bound.certificate
     if certificate is not None and not certificate.tight:
-        lines.append(f"  note: {_spoken_of(found, certificate)}")
+        lines.append(f"  note: {_spoken_of(answer, certificate)}")
     about = [] if certificate is None else [certificate.engine, certificate.arithmetic]
     lines.append(click.style("  " + ", ".join([*about, timed(seconds)]), dim=True))
     return "\n".join(lines)
 
 
-def _spoken_of(found: Calibration, certificate: Certificate) -> str:
+def _spoken_of(calibration: Calibration, certificate: Certificate) -> str:
     """What the lower ends speak of, where the mechanism is not tight: a search asks the dominating pair alone."""
     if certificate.attained:
         return f"the lower end is {certificate.lower_end}"
-    ends = "each end is that of the dominating pair" + (", also of what misses it" if found.missed is not None else "")
-    real = found.mechanism.attained_once if found.target.name == "epsilon" else found.mechanism.attained
+    ends = "each end is that of the dominating pair" + (
+        ", also of what misses it" if calibration.missed is not None else ""
+    )
+    real = (
+        calibration.mechanism.attained_once if calibration.target.name == "epsilon" else calibration.mechanism.attained
+    )
     if not real:
         return f"{ends}; the mechanism itself may lose less"
-    return f"{ends}: for what real neighbours lose, ask {found.target.title} of the mechanism itself"
+    return f"{ends}: for what real neighbours lose, ask {calibration.target.title} of the mechanism itself"
 
 
 def _as_options(message: str) -> str:
     """What a message writes as Target(tpr=..., fpr=0.01), as --tpr ... --fpr 0.01."""
 
-    def options(found: re.Match[str]) -> str:
-        given = (each.split("=") for each in found[1].split(", "))
+    def options(match: re.Match[str]) -> str:
+        given = (word.split("=") for word in match[1].split(", "))
         return " ".join(f"{option_of(name)} {value}" for name, value in given)
 
     return re.sub(r"Target\(([^)]*)\)", options, message)

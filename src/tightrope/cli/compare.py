@@ -14,7 +14,7 @@ from ..extend.questions import SECONDS
 from .options import TIME, given_date, json_options
 from .output import as_option, say, spinner
 
-COUNTS_MOST = 60
+COUNTS_MAX = 60
 
 
 class Asked(TypedDict):
@@ -62,16 +62,23 @@ def compare(
     run = read(expression, parse)
     names = methods or None
     with spinner("every method in turn"):
-        found = growth(run, times, methods=names, **asked) if times else (tr.compare(run, methods=names, **asked),)
+        comparisons = (
+            growth(run, times, methods=names, **asked) if times else (tr.compare(run, methods=names, **asked),)
+        )
     if picture is not None:
         if times is None:
-            found[0].plot(picture)
+            comparisons[0].plot(picture)
         else:
-            draw_growth(found, times, run.label, picture)
+            draw_growth(comparisons, times, run.label, picture)
     if as_document:
-        say(result.comparisons(found, several=times is not None, date=given_date()))
+        say(result.comparisons(comparisons, several=times is not None, date=given_date()))
     else:
-        say("\n\n".join(comparison_text(each, as_option, lambda why: click.style(why, dim=True)) for each in found))
+        say(
+            "\n\n".join(
+                comparison_text(comparison, as_option, lambda why: click.style(why, dim=True))
+                for comparison in comparisons
+            )
+        )
     return 0
 
 
@@ -80,6 +87,6 @@ def _counts(text: str) -> list[int]:
         counts = [int(word) for word in text.split(",")]
     except ValueError:
         raise InvalidParameter(f"--over takes whole numbers such as 1,10,100, not {text!r:.60}") from None
-    if len(counts) > COUNTS_MOST:
-        raise InvalidParameter(f"--over takes at most {COUNTS_MOST} counts, not {len(counts)}")
+    if len(counts) > COUNTS_MAX:
+        raise InvalidParameter(f"--over takes at most {COUNTS_MAX} counts, not {len(counts)}")
     return counts

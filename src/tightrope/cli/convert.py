@@ -67,7 +67,9 @@ class RefusedRow(NamedTuple):
 @click.option("--order-most", type=float, default=8.0, help="A rho for orders up to this one too. Default: 8.")
 @click.option("--seconds", type=TIME, default=SECONDS, help="For all rows; then the narrowest so far. Default: 10.")
 @click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
-@click.option("--direction", type=click.Choice([each.value for each in Direction]), help="Default: the worse.")
+@click.option(
+    "--direction", type=click.Choice([direction.value for direction in Direction]), help="Default: the worse."
+)
 @json_options(", with certificates and error budgets")
 def convert(
     expression: str,
@@ -88,10 +90,10 @@ def convert(
     from .app import read
 
     questions: list[tuple[str, dict[str, float]]] = [
-        *(("epsilon", {"delta": each}) for each in deltas or DELTAS),
-        *(("gdp", {"delta_least": each}) for each in (0.0, delta_least)),
-        *(("zcdp", {"order_most": each}) for each in (math.inf, order_most)),
-        *(("renyi", {"order": each}) for each in orders or ORDERS),
+        *(("epsilon", {"delta": value}) for value in deltas or DELTAS),
+        *(("gdp", {"delta_least": value}) for value in (0.0, delta_least)),
+        *(("zcdp", {"order_most": value}) for value in (math.inf, order_most)),
+        *(("renyi", {"order": value}) for value in orders or ORDERS),
         ("mean_loss", {}),
         ("advantage", {}),
     ]
@@ -116,7 +118,7 @@ def _rows(
     rows: dict[int, Result | RefusedRow] = {}
     expression, only = repr(run), parsed(settings["direction"])
     with work.allowance(settings["seconds"]):
-        for done, place in enumerate(sorted(range(len(questions)), key=lambda each: questions[each][0] not in CHEAP)):
+        for done, place in enumerate(sorted(range(len(questions)), key=lambda value: questions[value][0] not in CHEAP)):
             quantity, arguments = questions[place]
             began, share = time.perf_counter(), max(1.0 / (len(questions) - done), work.POINT_SHARE)
             with spinner(quantity + stated(quantity, arguments)), work.part(share, clock=True):
@@ -132,11 +134,11 @@ def _rows(
 def _lines(rows: Sequence[Result | RefusedRow]) -> list[str]:
     """What is asked, the interval or none, what it is; beneath, why, where that is not plain."""
     cells = [(_asked(row), _found(row), MEANINGS[row.quantity]) for row in rows]
-    first, second = (max(len(each[place]) for each in cells) for place in (0, 1))
+    first, second = (max(len(cell[place]) for cell in cells) for place in (0, 1))
     lines: list[str] = []
     before: list[str] = []
-    for row, (asked, found, meaning) in zip(rows, cells, strict=True):
-        lines.append(f"  {asked:<{first}}  {found:<{second}}  {meaning}")
+    for row, (asked, text, meaning) in zip(rows, cells, strict=True):
+        lines.append(f"  {asked:<{first}}  {text:<{second}}  {meaning}")
         why = _why(row)
         lines += [click.style(f"    {each}", dim=True) for each in why if each not in before]
         before = why
@@ -145,7 +147,7 @@ def _lines(rows: Sequence[Result | RefusedRow]) -> list[str]:
 
 def _notes(answers: Sequence[Result]) -> list[str]:
     """What holds of several rows."""
-    only, told = answers[0].direction, [each.bound.certificate for each in answers]
+    only, told = answers[0].direction, [answer.bound.certificate for answer in answers]
     notes = [] if only is None else [f"direction {only.value} only; the other one may cost more"]
     lower = dict.fromkeys(each.lower_end for each in told if each is not None and not each.tight)
     return [f"  note: {note}" for note in (*notes, *(f"a lower end is {each}" for each in lower))]
@@ -172,6 +174,6 @@ def _why(row: Result | RefusedRow) -> list[str]:
     return reason + ([] if wide is None else [f"wide: {wide}"])
 
 
-def _as_written(found: re.Match[str]) -> str:
+def _as_written(match: re.Match[str]) -> str:
     """An argument of Python as an option."""
-    return f"--{found[1].replace('_', '-')}" + (f" {found[2]}" if found[2] else "")
+    return f"--{match[1].replace('_', '-')}" + (f" {match[2]}" if match[2] else "")

@@ -22,7 +22,7 @@ TRANSFORMED = "What makes a mechanism of mechanisms"
 OTHERS = "Others"
 MECHANISMS_PAGE, TRANSFORMATIONS_PAGE = "docs/mechanisms.md", "docs/transformations.md"
 ASKED_DELTA, ASKED_EPSILON = 1e-6, 1.0  # of the examples
-NAMED_MOST = 4  # names: a word that more have tells nothing
+NAMED_MAX = 4  # names: a word that more have tells nothing
 WORDS, CAPITALISED = re.compile(r"[\w-]+"), re.compile(r"[A-Z][a-z]+|[a-z]+")
 LINK = re.compile(r"\[([^]]*)\]\(([^)]*)\)")
 
@@ -71,8 +71,10 @@ class Entry:
             "summary": self.summary,
             "meaning": self.meaning,
             "parameters": [
-                {"name": each.name} if each.default is Parameter.empty else {"name": each.name, "default": each.default}
-                for each in taken
+                {"name": parameter.name}
+                if parameter.default is Parameter.empty
+                else {"name": parameter.name, "default": parameter.default}
+                for parameter in taken
             ],
             **{title: linked(text) for title, text in self.texts.items()},
             "page": self.page,
@@ -142,7 +144,7 @@ def speaking_of(word: str) -> list[str]:
         plain = [each.replace("-", "").lower() for each in said]
         if sought in plain or sought in map("".join, pairwise(plain)):
             found.append(entry.name)
-    return found if len(found) <= NAMED_MOST else []
+    return found if len(found) <= NAMED_MAX else []
 
 
 def docstring(make: Texts) -> str:

@@ -51,17 +51,17 @@ def explore(
     tightrope explore --ledger budget.db
     """
     try:
-        from ..extend.explorer import RUNS_MOST, serve, shared_state
+        from ..extend.explorer import RUNS_MAX, serve, shared_state
     except ImportError as error:
         if error.name not in ("starlette", "uvicorn"):
             raise
         raise InvalidParameter(MISSING) from None
 
-    if len(expressions) > RUNS_MOST:
-        raise InvalidParameter(f"the page shows up to {RUNS_MOST} runs, not {len(expressions)}")
+    if len(expressions) > RUNS_MAX:
+        raise InvalidParameter(f"the page shows up to {RUNS_MAX} runs, not {len(expressions)}")
     if not (len(expressions) == 1 and shared_state(expressions[0]) is not None):
-        for each in expressions:
-            (parse_template if has_unknown(each) else parse)(each, files)
+        for expression in expressions:
+            (parse_template if has_unknown(expression) else parse)(expression, files)
 
     shown = _shown(ledger, token_file)
 

@@ -12,7 +12,7 @@ import click
 
 from . import ledger_budgets as budgets
 from . import ledger_jobs as jobs
-from . import ledger_keeping as keeping
+from . import ledger_maintenance as keeping
 from . import ledger_serving as serving
 from .output import say
 
@@ -40,7 +40,9 @@ class InParts(click.Group):
         width = max(len(name) for name in self.commands)
         for title, commands in PARTS.items():
             with formatter.section(title):
-                formatter.write_dl([(str(each.name).ljust(width), each.get_short_help_str(90)) for each in commands])
+                formatter.write_dl(
+                    [(str(command.name).ljust(width), command.get_short_help_str(90)) for command in commands]
+                )
 
 
 @click.group("ledger", cls=InParts, invoke_without_command=True, short_help="A budget that many people spend, safely.")

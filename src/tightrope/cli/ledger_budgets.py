@@ -18,7 +18,7 @@ from .ledger_options import FILE_ADDRESS, SLACK_OPTION, Access, ledger_options, 
 from .output import say, spinner
 
 KEY_BYTES = 32
-LISTED_USED_MOST = 100  # budgets of which a list says how much is gone
+LISTED_USED_MAX = 100  # budgets of which a list says how much is gone
 
 
 @click.command("init", short_help="A new ledger, and the key that makes its receipts authentic.")
@@ -64,7 +64,7 @@ def _key_made(path: str | None) -> str | None:
 
 
 def _create_options(command: Any) -> Any:
-    relations = [each.value for each in Relation]
+    relations = [relation.value for relation in Relation]
     for decorate in reversed(
         (
             click.option("--epsilon", type=float, help="Of the promise, or of what may be spent of it at first."),
@@ -217,7 +217,7 @@ def listing(access: Access) -> int:
 
     with access.opened() as ledger:
         found = ledger.budgets()
-        looked = found[:LISTED_USED_MOST] if not access.as_document else ()
+        looked = found[:LISTED_USED_MAX] if not access.as_document else ()
         used = {each["name"]: used_words(ledger.status(each["name"])) for each in looked}
     access.tell({"budgets": list(found)}, budgets_text(found, used))
     return 0

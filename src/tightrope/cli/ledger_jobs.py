@@ -50,10 +50,10 @@ def reserve(access: Access, pairs: tuple[str, ...], key: str, claimant: str | No
     jobs = _jobs(pairs)
     with access.opened(claimant) as ledger:
         with spinner("what it costs"):
-            found = ledger.reserve(jobs, key, **settings)
-        if settings["start"] and found.replayed:
-            raise Claimed(BEGUN.format(found.id))
-        access.tell(_told(ledger, found), found.id)
+            reservation = ledger.reserve(jobs, key, **settings)
+        if settings["start"] and reservation.replayed:
+            raise Claimed(BEGUN.format(reservation.id))
+        access.tell(_told(ledger, reservation), reservation.id)
     return 0
 
 
@@ -69,12 +69,14 @@ def _jobs(pairs: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def _told(ledger: Ledger, found: Reservation) -> dict[str, object]:
-    return with_receipts(ledger, {**found.document, "replayed": found.replayed})
+def _told(ledger: Ledger, reservation: Reservation) -> dict[str, object]:
+    return with_receipts(ledger, {**reservation.document, "replayed": reservation.replayed})
 
 
-def _tell(access: Access, ledger: Ledger, found: Reservation) -> int:
-    access.tell(_told(ledger, found), "\n".join([f"{found.state} {found.id}", *receipt_lines(ledger)]))
+def _tell(access: Access, ledger: Ledger, reservation: Reservation) -> int:
+    access.tell(
+        _told(ledger, reservation), "\n".join([f"{reservation.state} {reservation.id}", *receipt_lines(ledger)])
+    )
     return 0
 
 
@@ -90,12 +92,12 @@ def claim(access: Access, identity: str, claimant: str, ttl: float | None) -> in
     tightrope ledger claim "$id" --claimant "$HOSTNAME-$$"
     """
     with access.opened(claimant) as ledger:
-        found = ledger.reservation(identity)
-        running = found.state == "running"
-        found.claim(ttl=ttl)
-        if running or found.replayed:
-            raise Claimed(BEGUN.format(found.id))
-        return _tell(access, ledger, found)
+        reservation = ledger.reservation(identity)
+        running = reservation.state == "running"
+        reservation.claim(ttl=ttl)
+        if running or reservation.replayed:
+            raise Claimed(BEGUN.format(reservation.id))
+        return _tell(access, ledger, reservation)
 
 
 @click.command("commit", short_help="A job ran: what was held is spent.")
@@ -113,8 +115,8 @@ def commit(access: Access, identity: str, claimant: str | None, part: str | None
     """
     with access.opened(claimant) as ledger:
         with spinner("what the part costs"):
-            found = ledger.reservation(identity).commit(part, attest=attest)
-        return _tell(access, ledger, found)
+            reservation = ledger.reservation(identity).commit(part, attest=attest)
+        return _tell(access, ledger, reservation)
 
 
 @click.command("cancel", short_help="A job does not run: what was held is free again.")
@@ -150,7 +152,7 @@ def listing(access: Access, name: str, state: str | None) -> int:
     from ..extend.tables import aligned
 
     with access.opened() as ledger:
-        found = [each for each in ledger.reservations(name) if state in (None, each["state"])]
+        found = [reservation for reservation in ledger.reservations(name) if state in (None, reservation["state"])]
     rows = [("id", "state", "made", "ends", "who", "job")]
     for each in found:
         ends = moment(each["expires"]) if each["state"] in ("reserved", "running") else ""

@@ -41,22 +41,22 @@ class Access:
     @property
     def url(self) -> str:
         """The address; a plain name is a file of SQLite."""
-        found = self.given
-        if not found or not found.strip():
+        text = self.given
+        if not text or not text.strip():
             raise InvalidParameter(NO_ADDRESS)
-        if "://" in found:
-            return found
-        if "?" in found or not found.isprintable():
-            raise InvalidParameter(f"the file {found!r:.80} cannot be written as an address: take a name without ?")
-        return f"{FILE_ADDRESS}{found}"
+        if "://" in text:
+            return text
+        if "?" in text or not text.isprintable():
+            raise InvalidParameter(f"the file {text!r:.80} cannot be written as an address: take a name without ?")
+        return f"{FILE_ADDRESS}{text}"
 
     @property
     def local(self) -> str:
         """The same, for what is done where the database is."""
-        found = self.url
-        if found.startswith(("http://", "https://")):
+        text = self.url
+        if text.startswith(("http://", "https://")):
             raise InvalidParameter("this is done where the database is: give sqlite:///FILE or postgresql://...")
-        return found
+        return text
 
     @property
     def token(self) -> str | None:
@@ -64,14 +64,14 @@ class Access:
         if self.token_file is None:
             return os.environ.get(TOKEN_VARIABLE) or None
         try:
-            found = Path(self.token_file).read_text("utf-8").strip()
+            text = Path(self.token_file).read_text("utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidParameter(f"the token in {self.token_file!r:.100} cannot be read: {error!s:.100}") from None
-        if not found or not found.isprintable():
+        if not text or not text.isprintable():
             raise InvalidParameter(
                 f"{self.token_file!r:.100} holds no token: one line, as tightrope ledger token gave it"
             )
-        return found
+        return text
 
     @contextmanager
     def opened(self, claimant: str | None = None) -> Iterator[Ledger]:
@@ -122,4 +122,4 @@ def with_receipts(ledger: Ledger, content: Mapping[str, Any]) -> dict[str, Any]:
 
 def receipt_lines(ledger: Ledger) -> list[str]:
     """The same for people."""
-    return [f"  receipt   {each}" for each in ledger.receipts]
+    return [f"  receipt   {receipt}" for receipt in ledger.receipts]

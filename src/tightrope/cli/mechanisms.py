@@ -65,10 +65,10 @@ def listing(name: str | None, picture: str | None, as_document: bool) -> None:
 
 def table(entries: Iterable[Entry]) -> str:
     """How each is written and what it is, section by section; what no text can hold as Python has it."""
-    found = [""]
+    texts = [""]
     for title, rows in groupby(entries, key=lambda entry: entry.section):
-        found += [click.style(title, bold=True), *(line for entry in rows for line in _listed(entry)), ""]
-    return "\n".join([*found, *LAST_LINES])
+        texts += [click.style(title, bold=True), *(line for entry in rows for line in _listed(entry)), ""]
+    return "\n".join([*texts, *LAST_LINES])
 
 
 def _listed(entry: Entry) -> Iterator[str]:

@@ -51,7 +51,9 @@ class Seconds(click.types.FloatParamType):
 TIME = Seconds()
 WITH_JSON = json_options(", with certificate and error budget")
 DIRECTION = click.option(
-    "--direction", type=click.Choice([each.value for each in Direction]), help="One direction only; default: the worse."
+    "--direction",
+    type=click.Choice([direction.value for direction in Direction]),
+    help="One direction only; default: the worse.",
 )
 PROOF = click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
 EXPRESSION = click.argument("expression", metavar="EXPR")

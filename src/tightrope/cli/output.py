@@ -20,7 +20,7 @@ from ..extend.wording import short, timed
 if TYPE_CHECKING:
     from rich.status import Status
 
-LINE_MOST = 400
+LINE_MAX = 400
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 PATIENCE = 1.0  # seconds, before the spinner shows
@@ -39,7 +39,7 @@ def say(text: str) -> None:
 def complain(message: str) -> None:
     """One line on standard error, whatever the message holds."""
     line = " ".join(message.split())
-    click.echo(f"tightrope: {line if len(line) <= LINE_MOST else line[:LINE_MOST] + ' ...'}", err=True)
+    click.echo(f"tightrope: {line if len(line) <= LINE_MAX else line[:LINE_MAX] + ' ...'}", err=True)
 
 
 def page_width(most: int) -> int:

@@ -76,7 +76,7 @@ def report(
     with spinner("writing the report"):
         written = _write(found, {page: "html", paged: "pdf", document: "json"}, paper)
     if isinstance(found, Report):
-        answers = [*map(stated_result, found.results), *(f"  note: {each}" for each in cautions(found.results))]
+        answers = [*map(stated_result, found.results), *(f"  note: {caution}" for caution in cautions(found.results))]
     else:
         answers = [str(found)]
     say("\n".join([*answers, f"written: {', '.join(written)}"]))
@@ -87,7 +87,7 @@ def report(
 
 def _check_files(page: str | None, paged: str | None, document: str | None) -> None:
     """What is wrong with them is said before anything is computed."""
-    given = [each for each in (page, paged, document) if each is not None]
+    given = [text for text in (page, paged, document) if text is not None]
     if not given:
         raise InvalidParameter("a report is written to files: give --html report.html, --pdf report.pdf or both")
     if len(set(given)) < len(given):
@@ -125,12 +125,12 @@ def _found(expression: str, deltas: tuple[float, ...], options: dict[str, Any]) 
     return found
 
 
-def _write(found: Filed, files: dict[str | None, str], paper: str) -> list[str]:
+def _write(filed: Filed, files: dict[str | None, str], paper: str) -> list[str]:
     """Those that were asked for."""
     written = []
     for path, kind in files.items():
         if path is not None:
-            content = found.pdf(paper) if kind == "pdf" else found.text(kind).encode("utf-8")
+            content = filed.pdf(paper) if kind == "pdf" else filed.text(kind).encode("utf-8")
             with open(path, "wb") as file:
                 file.write(content)
             written.append(path)

@@ -57,8 +57,8 @@ def selftest(minutes: float, seed: int, case: int | None, as_document: bool) -> 
         if case is not None and not found.failures:
             (one,) = found.judged
             say(f"  {selftest_question(one)}")
-            for each in one.opinions:
-                say(f"    {each.judge}: {each.ruling.value}, {each.told}")
+            for opinion in one.opinions:
+                say(f"    {opinion.judge}: {opinion.ruling.value}, {opinion.told}")
             if one.refused:
                 say(f"    refused: {one.refused}")
     return INTERRUPTED if interrupted else FAILED if found.failures else 0

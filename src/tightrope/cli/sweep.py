@@ -106,9 +106,9 @@ def keep(
         try:
             with (
                 progress(rows, journal.count) as advance,
-                closing(asked.plan.run(executor, journal.__contains__)) as found,
+                closing(asked.plan.run(executor, journal.__contains__)) as rowses,
             ):
-                for each in found:
+                for each in rowses:
                     journal.add(each)
                     advance(any(row.error is not None for row in each))
         except KeyboardInterrupt:

@@ -42,11 +42,11 @@ def wanted_map(words: Sequence[str] | None, plan: Plan) -> WantedMap | None:
     if set(given) != set(PARTS):
         raise InvalidParameter(f"a map needs two names of the grid, a number and a file: {EXAMPLE}")
     check_path(path)
-    from ..extend.sweeping import COLUMNS_SHOWN, PICTURE_ROWS_MOST, SweepRow, check_axes, scene_of
+    from ..extend.sweeping import COLUMNS_SHOWN, PICTURE_ROWS_MAX, SweepRow, check_axes, scene_of
 
     check_axes(plan.names, given["x"], given["y"])
-    if len(plan.grid) > PICTURE_ROWS_MOST:
-        raise InvalidParameter(f"a picture shows {PICTURE_ROWS_MOST:,} rows at most, not {len(plan.grid):,}")
+    if len(plan.grid) > PICTURE_ROWS_MAX:
+        raise InvalidParameter(f"a picture shows {PICTURE_ROWS_MAX:,} rows at most, not {len(plan.grid):,}")
     quantity = "" if given["value"] in COLUMNS_SHOWN else given["value"]
     blank = (SweepRow(index, plan.grid[index], quantity) for index in range(len(plan.grid)))
     scene_of(blank, plan.names, **given)

@@ -11,7 +11,7 @@ import click
 
 from .. import AccuracyNotReached, Direction, Mechanism, Relation, Tradeoffs, draw_tradeoffs, parse
 from ..extend import result, work
-from ..extend.metrics import RATES_MOST
+from ..extend.metrics import RATES_MAX
 from ..extend.numbers import complement
 from ..extend.plots import check_path, verbatim
 from ..extend.questions import Options, parsed
@@ -42,7 +42,7 @@ class Span(Options, total=False):
 @click.option("--csv", "table", metavar="FILE", help="Write fpr, lower, upper of the false negatives; - for output.")
 @click.option("--from", "start", type=float, help="First rate of a curve; default: 0.")
 @click.option("--to", "stop", type=float, help="Last rate of a curve; default: 1.")
-@click.option("--points", type=click.IntRange(2, RATES_MOST), help="How many rates of a curve; default: 50.")
+@click.option("--points", type=click.IntRange(2, RATES_MAX), help="How many rates of a curve; default: 50.")
 @question_options
 def tradeoff(
     expression: str,
@@ -68,7 +68,7 @@ def tradeoff(
         check_path(picture)
     mechanism = read(expression, parse)
     span, options = _parted(settings)
-    if not fprs and table is None and picture is None and any(each is not None for each in span):
+    if not fprs and table is None and picture is None and any(value is not None for value in span):
         table = "-"
     missed: AccuracyNotReached | None = None
     curve: Tradeoffs | None = None
@@ -85,9 +85,11 @@ def tradeoff(
             return NOT_REACHED
         answers = _results(mechanism, curve, time.perf_counter() - began, options)
     if fprs or curve is None:
-        answers, missed = ask_all(mechanism, [("tradeoff", {"fpr": each}) for each in fprs or USUAL_RATES], options)
+        answers, missed = ask_all(mechanism, [("tradeoff", {"fpr": value}) for value in fprs or USUAL_RATES], options)
     _tell(answers, None if fprs else curve, (table, picture), as_document)
-    lines = {line for each in answers if curve is not None and (line := why_wide(each.bound, as_option)) is not None}
+    lines = {
+        line for answer in answers if curve is not None and (line := why_wide(answer.bound, as_option)) is not None
+    }
     if lines:
         complain(f"wide at some rates: {min(lines)}")
     if missed is not None:
@@ -129,7 +131,7 @@ def _results(mechanism: Mechanism, curve: Tradeoffs, seconds: float, options: Op
 
 def _table(answers: Sequence[Result]) -> str:
     """As CSV, by rising rates."""
-    bounds = {each.arguments["fpr"]: each.bound for each in answers}
+    bounds = {answer.arguments["fpr"]: answer.bound for answer in answers}
     fprs = tuple(sorted(bounds))
     return Tradeoffs(fprs, tuple(bounds[fpr] for fpr in fprs), (math.inf,) * len(fprs)).to_csv()
 
@@ -141,11 +143,11 @@ def _draw(mechanism: Mechanism, curve: Tradeoffs, span: Extent, options: Options
         curve.plot(picture, label)
         return
     sides: dict[str, Tradeoffs] = {}
-    for each in Direction:
-        options["direction"] = each
+    for direction in Direction:
+        options["direction"] = direction
         with work.part(1.0 / (len(Direction) - len(sides))):
-            sides[each.value] = mechanism.tradeoff_curve(*span, **options)
-    ends = zip(*(each.bounds for each in sides.values()), strict=True)
+            sides[direction.value] = mechanism.tradeoff_curve(*span, **options)
+    ends = zip(*(side.bounds for side in sides.values()), strict=True)
     if all(max(one.lower, two.lower) <= min(one.upper, two.upper) for one, two in ends):
         curve.plot(picture, label)
     else:
@@ -154,10 +156,10 @@ def _draw(mechanism: Mechanism, curve: Tradeoffs, span: Extent, options: Options
 
 def _text(answer: Result) -> str:
     """One sentence with all four ends; how it came about, dimmed, beneath."""
-    missed, found = (str(each)[1:-1].split(", ") for each in (answer.bound, complement(answer.bound)))
+    missed, texts = (str(bound)[1:-1].split(", ") for bound in (answer.bound, complement(answer.bound)))
     rate = short(answer.arguments["fpr"])
     words = (
-        f"At a false positive rate of {rate} an attacker misses at least {missed[0]}, so finds at most {found[1]}; "
-        f"the best one misses at most {missed[1]}, so finds at least {found[0]}."
+        f"At a false positive rate of {rate} an attacker misses at least {missed[0]}, so finds at most {texts[1]}; "
+        f"the best one misses at most {missed[1]}, so finds at least {texts[0]}."
     )
     return "\n".join([words, *beneath(answer)])

@@ -17,7 +17,7 @@ from .output import complain, say
 from .train_order import ALL, TrainOrder, read_order
 from .train_text import as_options
 
-LIST_MOST = 20
+LIST_MAX = 20
 
 RUN_OPTIONS = (
     click.option("--records", type=int, metavar="N", help="Records (or users) of the training data."),
@@ -46,7 +46,7 @@ RUN_OPTIONS = (
 ANSWER_OPTIONS = (
     click.option("--table", "tabled", is_flag=True, help="Epsilon by epoch as well."),
     click.option("--compare", "compared", is_flag=True, help="What Opacus, TF-Privacy and Google's dp-accounting say."),
-    click.option("--points", type=click.IntRange(2, LIST_MOST), help="Values of a second '?'; default: 7."),
+    click.option("--points", type=click.IntRange(2, LIST_MAX), help="Values of a second '?'; default: 7."),
     click.option("--plot", "picture", metavar="FILE", help="Draw it (by epoch, or the table) as .png, .pdf or .svg."),
     click.option("--csv", "sheet", metavar="FILE", help="Write it (by epoch, or the table); - for standard output."),
     click.option("--seconds", type=TIME, default=SECONDS, help="For all of it; then the best so far. Default: 10."),
@@ -96,19 +96,19 @@ def train(points: int | None, **given: Any) -> int:
     with _options_in_messages():
         order = read_order(given, points)
         _check_flags(order, given)
-        found = answered(order, given)
+        answer = answered(order, given)
     failed: OSError | None = None
     try:
-        found.write_files(given["sheet"], given["picture"])
+        answer.write_files(given["sheet"], given["picture"])
     except OSError as error:  # the answer itself is worth reading
         failed = error
-    say(found.document() if given["as_document"] else found.sheet() if given["sheet"] == "-" else found.text())
+    say(answer.document() if given["as_document"] else answer.sheet() if given["sheet"] == "-" else answer.text())
     if failed is not None:
         raise failed
-    if found.missed is not None:
+    if answer.missed is not None:
         from .app import NOT_REACHED
 
-        complain(found.missed)
+        complain(answer.missed)
         return NOT_REACHED
     return 0
 

@@ -109,85 +109,85 @@ def frontier_assumed(rows: Frontier) -> list[str]:
     return [] if first is None else assumed(first, alone=False)
 
 
-def compared_text(found: Comparison, run: training | None) -> list[str]:
+def compared_text(comparison: Comparison, run: training | None) -> list[str]:
     """What each library reports, how far off, and why; and what these libraries do not know."""
     from ..extend.comparing import comparison_lines
 
-    rows = comparison_lines(found)[1:]
+    rows = comparison_lines(comparison)[1:]
     columns = (
         Column("as reported", [name for name, *_ in rows]),
-        Column(f"epsilon at delta {short(found.given)}", [value for _, value, *_ in rows]),
+        Column(f"epsilon at delta {short(comparison.given)}", [value for _, value, *_ in rows]),
         Column("beside the truth", [distance for _, _, _, distance, *_ in rows]),
     )
     heading, *told = Table(columns).lines(indent="  ")
     lines = [heading]
     for line, (*_, why) in zip(told, rows, strict=True):
-        lines += [line, *(dimmed(each) for each in fitted(why, 2))]
-    if any(row.late for row in found.rows):
+        lines += [line, *(dimmed(text) for text in fitted(why, 2))]
+    if any(row.late for row in comparison.rows):
         lines += fitted("time ran out before every library's number was there: give more --seconds")
     if run is not None and (run.sampling != "poisson" or run.group_size != 1):
         lines += fitted(
             f"these libraries know Poisson batches and single records: the truth here is that of such a run, "
-            f"{found.truth}, and none of these numbers holds for the run above"
+            f"{comparison.truth}, and none of these numbers holds for the run above"
         )
     return lines
 
 
 def answered(order: TrainOrder, given: Mapping[str, Any]) -> TrainAnswer:
     """Everything that was asked, one after the other in the time of one call."""
-    found = TrainAnswer(order, tabled=given["tabled"])
+    answer = TrainAnswer(order, tabled=given["tabled"])
     manner = {"proof": given["proof"], "seconds": given["seconds"]}
     more = given["tabled"] or given["compared"] or given["picture"] or given["sheet"]
     if order.plan["sampling"] == ALL or order.lists:
-        _ask(found, order, given, manner)
-        return found
+        _ask(answer, order, given, manner)
+        return answer
     with work.allowance(given["seconds"]):
         with work.part(RUN_SHARE if more else 1.0):
-            _ask(found, order, given, manner)
-        if found.run is not None and (given["tabled"] or given["picture"] or given["sheet"]):
+            _ask(answer, order, given, manner)
+        if answer.run is not None and (given["tabled"] or given["picture"] or given["sheet"]):
             with spinner("epsilon by epoch"), work.part(EPOCHS_SHARE if given["compared"] else 1.0):
-                found.epochs = found.run.by_epoch(order.delta, **manner)
-        if found.run is not None and given["compared"]:
+                answer.epochs = answer.run.by_epoch(order.delta, **manner)
+        if answer.run is not None and given["compared"]:
             with spinner("what other libraries report"):
-                known: dict[str, Any] = {**found.run.parameters, "sampling": "poisson", "cap": None, "group": 1}
-                found.comparison = tr.compare(
+                known: dict[str, Any] = {**answer.run.parameters, "sampling": "poisson", "cap": None, "group": 1}
+                answer.comparison = tr.compare(
                     training(**known), delta=order.delta, methods=ACCOUNTANTS, seconds=given["seconds"]
                 )
-    return found
+    return answer
 
 
-def _ask(found: TrainAnswer, order: TrainOrder, given: Mapping[str, Any], manner: dict[str, Any]) -> None:
+def _ask(answer: TrainAnswer, order: TrainOrder, given: Mapping[str, Any], manner: dict[str, Any]) -> None:
     """The question itself."""
     plan = dict(order.plan)
     if plan["sampling"] == ALL:
         del plan["sampling"]
         with spinner("every loader in turn") as told:
-            loaders = found.table = by_sampling(order.delta, accuracy=given["accuracy"], told=told, **manner, **plan)
-        found.missed = WIDE_SAID if any(row.missed for row in loaders.rows) else None
+            loaders = answer.table = by_sampling(order.delta, accuracy=given["accuracy"], told=told, **manner, **plan)
+        answer.missed = WIDE_SAID if any(row.missed for row in loaders.rows) else None
     elif order.unknown is None:
-        found.run = training(**plan)
-        _epsilon(found, order.delta, {**manner, "accuracy": given["accuracy"]})
+        answer.run = training(**plan)
+        _epsilon(answer, order.delta, {**manner, "accuracy": given["accuracy"]})
     elif order.lists:
         assert order.epsilon is not None
         with spinner(f"{UNKNOWNS_FOUND[order.unknown]} for each") as told:
-            found.table = frontier(order.epsilon, order.delta, told=told, **manner, **plan)
+            answer.table = frontier(order.epsilon, order.delta, told=told, **manner, **plan)
     else:
         assert order.epsilon is not None
         began = time.perf_counter()
         with spinner(UNKNOWNS_FOUND[order.unknown]):
-            found.calibration = solve(plan, order.unknown, order.epsilon, order.delta, **manner)
-        found.seconds = time.perf_counter() - began
-        assert isinstance(found.calibration.mechanism, training)
-        found.run = found.calibration.mechanism
+            answer.calibration = solve(plan, order.unknown, order.epsilon, order.delta, **manner)
+        answer.seconds = time.perf_counter() - began
+        assert isinstance(answer.calibration.mechanism, training)
+        answer.run = answer.calibration.mechanism
 
 
-def _epsilon(found: TrainAnswer, delta: float, manner: dict[str, Any]) -> None:
-    assert found.run is not None
+def _epsilon(answer: TrainAnswer, delta: float, manner: dict[str, Any]) -> None:
+    assert answer.run is not None
     began = time.perf_counter()
     with spinner(f"epsilon at delta {delta!r}"):
         try:
-            bound = found.run.epsilon(delta, **manner)
+            bound = answer.run.epsilon(delta, **manner)
         except AccuracyNotReached as error:
-            bound, found.missed = error.bound, str(error)
+            bound, answer.missed = error.bound, str(error)
     seconds = time.perf_counter() - began
-    found.result = Result(repr(found.run), "epsilon", {"delta": delta}, bound, seconds)
+    answer.result = Result(repr(answer.run), "epsilon", {"delta": delta}, bound, seconds)

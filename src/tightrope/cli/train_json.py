@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from .train_answer import TrainAnswer
 
 
-def document(found: TrainAnswer) -> str:
+def document(answer: TrainAnswer) -> str:
     """One object: the run with its answer, or the rows of a table; and by epoch and compared where it was asked."""
-    order = found.order
+    order = answer.order
     content: dict[str, Any] = {"quantity": "training", "delta": order.delta}
     if order.epsilon is not None:
         content["epsilon"] = order.epsilon
-    if found.run is not None:
-        content["run"] = run_document(found.run)
-    if found.result is not None:
-        content["result"] = found.result.document()
-    if found.calibration is not None:
-        content["calibration"] = result.calibration_record(found.calibration, found.seconds)
-    if isinstance(found.table, Frontier):
-        content["frontier"] = _frontier(found.table)
-    if isinstance(found.table, Samplings):
-        content["samplings"] = _samplings(found.table)
-    if found.epochs is not None:
+    if answer.run is not None:
+        content["run"] = run_document(answer.run)
+    if answer.result is not None:
+        content["result"] = answer.result.document()
+    if answer.calibration is not None:
+        content["calibration"] = result.calibration_record(answer.calibration, answer.seconds)
+    if isinstance(answer.table, Frontier):
+        content["frontier"] = _frontier(answer.table)
+    if isinstance(answer.table, Samplings):
+        content["samplings"] = _samplings(answer.table)
+    if answer.epochs is not None:
         content["epochs"] = [
             {
                 "epoch": plain(row.epoch),
@@ -41,10 +41,10 @@ def document(found: TrainAnswer) -> str:
                 "expression": repr(part),
                 **_ends(row.epsilon),
             }
-            for part, row in zip(found.epochs.runs, found.epochs.rows, strict=True)
+            for part, row in zip(answer.epochs.runs, answer.epochs.rows, strict=True)
         ]
-    if found.comparison is not None:
-        content["comparison"] = result.comparison_record(found.comparison)
+    if answer.comparison is not None:
+        content["comparison"] = result.comparison_record(answer.comparison)
     return documents.write_dated(content, given_date())
 
 

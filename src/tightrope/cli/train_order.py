@@ -16,7 +16,7 @@ from ..extend.wording import rounded, short
 UNKNOWN = "?"
 ALL = "all"
 SCHEDULE = ("steps", "sigma", "batch")
-SCHEDULE_MOST = 1 << 20  # bytes of a file
+SCHEDULE_MAX = 1 << 20  # bytes of a file
 LIST_POINTS = 7  # of a list that is left to us
 EPOCHS_SPAN, BATCH_SPAN = (1, 100), (64, 4096)  # from, to: what is common
 EXAMPLE = "tightrope train --records 60000 --batch 256 --epochs 15 --sigma 1.1 --delta 1e-5"
@@ -133,9 +133,9 @@ def _phase_in_words(word: str) -> list[float]:
 
 def _schedule_file(path: str) -> list[list[float]]:
     with open(path, encoding="utf-8-sig", errors="replace") as file:
-        text = file.read(SCHEDULE_MOST + 1)
-    if len(text) > SCHEDULE_MOST:
-        raise DataError(f"{path} is longer than a schedule may be, {SCHEDULE_MOST:,} characters")
+        text = file.read(SCHEDULE_MAX + 1)
+    if len(text) > SCHEDULE_MAX:
+        raise DataError(f"{path} is longer than a schedule may be, {SCHEDULE_MAX:,} characters")
     try:
         records = json.loads(text) if path.lower().endswith(".json") else list(csv.DictReader(text.splitlines()))
     except json.JSONDecodeError as error:

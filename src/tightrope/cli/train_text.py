@@ -12,15 +12,15 @@ from ..extend.training import CAUTIONS, LOADERS
 from ..extend.wording import shortened
 from .output import page_width
 
-COLUMNS_MOST = 100
-STANDS_MOST = 160  # characters of an expression
+COLUMNS_MAX = 100
+STANDS_MAX = 160  # characters of an expression
 INDENT = "  "
 NEIGHBOUR_WORDS = {Relation.ADD_REMOVE: "added or removed", Relation.REPLACE: "replaced"}
 
 
 def text_width() -> int:
     """Of the terminal, up to 100 columns; 100 where there is none."""
-    return page_width(COLUMNS_MOST)
+    return page_width(COLUMNS_MAX)
 
 
 def fitted(text: str, depth: int = 1) -> list[str]:
@@ -39,12 +39,12 @@ def assumed(run: training, alone: bool = True) -> list[str]:
     alone: this run is all, and its steps are told too.
     """
     others = ", ".join(
-        f"{each} (DataLoader(shuffle=True))" if each == "shuffled" else each for each in LOADERS if each != run.sampling
+        f"{text} (DataLoader(shuffle=True))" if text == "shuffled" else text for text in LOADERS if text != run.sampling
     )
     who = "a record is" if run.group_size == 1 else f"up to {run.group_size} records of one user are"
     moved = "" if run.relation is None else f"; neighbours: {who} {NEIGHBOUR_WORDS[run.relation]}"
     loader = LOADERS[run.sampling]
-    stands = f"{run.total_steps:,} steps: {shortened(repr(run.expanded), STANDS_MOST)}"
+    stands = f"{run.total_steps:,} steps: {shortened(repr(run.expanded), STANDS_MAX)}"
     return [
         *(fitted(stands) if alone else []),
         *fitted(f"assumed: {loader.assumed} (--sampling {run.sampling}){moved}; gradients clipped to 1"),

@@ -45,8 +45,8 @@ def verify(file: Path, seconds: float, as_document: bool) -> int:
     with click.open_file(str(file), "rb") as source:
         text = documents.decoded(source.read())
     with spinner("verify") as told:
-        found = verified(text, seconds=seconds, told=lambda done, total: told(f"verify: {done} of {total}"))
-    say(documents.write_dated(found.document(), given_date()) if as_document else str(found))
-    if found.count("refuted") or found.unchanged is False:
+        verification = verified(text, seconds=seconds, told=lambda done, total: told(f"verify: {done} of {total}"))
+    say(documents.write_dated(verification.document(), given_date()) if as_document else str(verification))
+    if verification.count("refuted") or verification.unchanged is False:
         return FALSE
-    return 0 if found.proved else OPEN
+    return 0 if verification.proved else OPEN

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from .. import work
+from .. import compute_budget
 from ..bound import Bound
 from ..calls import checked
 from ..errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
@@ -141,16 +141,16 @@ def compare(
     from .methods import find_methods, why_certified  # late: the classic bounds bring the engines along
 
     asked = find_methods(methods)
-    with work.allowance(Question(quantity, seconds=seconds).seconds):
+    with compute_budget.allowance(Question(quantity, seconds=seconds).seconds):
         began = time.perf_counter()
-        with work.part(CERTIFIED_SHARE):
+        with compute_budget.part(CERTIFIED_SHARE):
             truth = (run.epsilon if quantity == "epsilon" else run.delta)(given, seconds=seconds)
         taken = time.perf_counter() - began
         law = run.nameless  # equal parts are looked at once
         rows = [
             _row(method, law, quantity, given, truth, 1.0 / (len(asked) - index)) for index, method in enumerate(asked)
         ]
-        with work.uncounted():  # the rows may have used up all there was
+        with compute_budget.uncounted():  # the rows may have used up all there was
             why = why_certified(law)
     return Comparison(repr(run), quantity, given, truth, tuple(sorted(rows, key=_nearness)), run.label, why, taken)
 
@@ -170,9 +170,9 @@ def growth(
         raise InvalidParameter(f"the counts must rise, not {', '.join(map(str, counts)) or 'be none'}")
     names = methods if methods is None or isinstance(methods, str) else tuple(methods)
     found = []
-    with work.allowance(Question("epsilon", seconds=seconds).seconds):
+    with compute_budget.allowance(Question("epsilon", seconds=seconds).seconds):
         for index, count in enumerate(times):
-            with work.part(1.0 / (len(times) - index)):
+            with compute_budget.part(1.0 / (len(times) - index)):
                 found.append(compare(repeat(run, count), delta, epsilon, methods=names, seconds=seconds))
     return tuple(found)
 
@@ -190,9 +190,9 @@ def _row(method: Method, run: Mechanism, quantity: str, given: float, truth: Bou
     """One method, with a share of the work that is left; what it says when that is used up is not what it can say."""
     began = time.perf_counter()
     nothing = math.inf if quantity == "epsilon" else 1.0
-    with work.part(share) as meter:
+    with compute_budget.part(share) as meter:
         try:
-            work.spend(STEP_WORK)
+            compute_budget.spend(STEP_WORK)
             value = (method.epsilon if quantity == "epsilon" else method.delta)(run, given)
         except (UnsupportedMechanism, WorkExhausted, FloatingPointError):
             value = nothing

@@ -81,8 +81,8 @@ def draw_growth(
         for index, method in enumerate((*METHODS, *ACCOUNTANTS)):
             points = [
                 (count, row.value)
-                for count, each in zip(counts, comparisons, strict=True)
-                for row in each.rows
+                for count, comparison in zip(counts, comparisons, strict=True)
+                for row in comparison.rows
                 if row.method == method.name and not row.silent and _drawable(row.value)
             ]
             if points:
@@ -100,7 +100,7 @@ def draw_growth(
                     label=method.name + (" (no bound)" if approximate else ""),
                 )
                 drawn.append((points[-1][1], line))
-        ends = [(count, each.truth) for count, each in zip(counts, comparisons, strict=True)]
+        ends = [(count, comparison.truth) for count, comparison in zip(counts, comparisons, strict=True)]
         ends = [(count, truth) for count, truth in ends if _drawable(truth.upper)]
         if ends:
             times, upper = [count for count, _ in ends], [truth.upper for _, truth in ends]
@@ -120,7 +120,9 @@ def draw_growth(
 
 def _span(comparisons: Iterable[Comparison]) -> tuple[float, float]:
     """From the least to the largest value that is certified or a bound."""
-    values = [end for each in comparisons for end in (each.truth.lower, each.truth.upper) if _drawable(end)]
+    values = [
+        end for comparison in comparisons for end in (comparison.truth.lower, comparison.truth.upper) if _drawable(end)
+    ]
     values += _values(comparisons, Kind.UPPER)
     return min(values, default=0.1), max(values, default=1.0)
 
@@ -134,7 +136,7 @@ def _limits(comparisons: Iterable[Comparison], log: bool) -> tuple[float, float]
 
 
 def _values(comparisons: Iterable[Comparison], kind: Kind) -> list[float]:
-    rows = (row for each in comparisons for row in each.rows if row.kind is kind and not row.silent)
+    rows = (row for comparison in comparisons for row in comparison.rows if row.kind is kind and not row.silent)
     return [row.value for row in rows if _drawable(row.value)]
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .comparison import Comparison, Row
 
 DIGITS = 6
-TITLE_MOST = 160
+TITLE_MAX = 160
 
 
 Line = tuple[str, str, str, str, str, str]  # what a reader sees of a method: name, value, kind, distance, time, why
@@ -62,7 +62,7 @@ def html(comparison: Comparison, picture: bytes | None) -> str:
 
 def title(comparison: Comparison) -> str:
     """The question, on one line."""
-    return f"{heading(comparison)} of {shortened(comparison.title or comparison.expression, TITLE_MOST)}"
+    return f"{heading(comparison)} of {shortened(comparison.title or comparison.expression, TITLE_MAX)}"
 
 
 def heading(comparison: Comparison) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from flint import arb
 
-from .. import work
+from .. import compute_budget
 from ..mechanisms.base import Mechanism
 from .outward import at_or_above, at_or_below, weighted_sum
 
@@ -19,13 +19,13 @@ USE_WORK = 5e6  # units, of a question about one use
 
 def use_epsilon(part: Mechanism, delta: float) -> float:
     """Upper end for one use; a run of many parts asks often."""
-    work.spend(USE_WORK)
+    compute_budget.spend(USE_WORK)
     return part.epsilon(delta).upper
 
 
 def use_delta(part: Mechanism, epsilon: float) -> float:
     """Upper end for one use."""
-    work.spend(USE_WORK)
+    compute_budget.spend(USE_WORK)
     return part.delta(epsilon).upper
 
 
@@ -55,9 +55,9 @@ def adaptive_epsilon(run: Mechanism, delta: float) -> float:
 def adaptive_delta(run: Mechanism, epsilon: float) -> float:
     """Each use at epsilon / uses; the chance that none of the deltas strikes is a product."""
     deltas = _deltas(run, epsilon)
-    if any(each >= 1.0 for each, _ in deltas):
+    if any(value >= 1.0 for value, _ in deltas):
         return 1.0
-    bound = at_or_above(lambda: -sum(((-arb(each)).log1p() * count for each, count in deltas), arb(0)).expm1())
+    bound = at_or_above(lambda: -sum(((-arb(value)).log1p() * count for value, count in deltas), arb(0)).expm1())
     return min(bound, 1.0)
 
 

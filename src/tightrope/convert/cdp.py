@@ -52,13 +52,13 @@ class Concentrated:
 
         if shape not in SHAPES:
             raise InvalidParameter(f"shape must be one of {', '.join(SHAPES)}, not {shape!r:.40}")
-        found = lines(run, SHAPES[shape])
-        if found is None:
+        concentrated = lines(run, SHAPES[shape])
+        if concentrated is None:
             wanted = "a bounded loss" if shape == "pure" else "a bounded loss or Gaussian noise, and no infinite one"
             raise UnsupportedMechanism(
                 f"no line is known above its Renyi divergences: each part needs {wanted}", mechanism=shortened(str(run))
             )
-        return found
+        return concentrated
 
     def __add__(self, other: Concentrated) -> Concentrated:
         if not isinstance(other, Concentrated):

@@ -19,7 +19,7 @@ from ..facets.cumulant import cumulant_above
 from ..kernels.ball import upper_float
 from ..pair import Pair
 
-GAP, GAPS_MOST = 4.0, 24  # c' - c are its powers, up and down: losses from 1e-14 to 1e14 have one that suits
+GAP, GAPS_MAX = 4.0, 24  # c' - c are its powers, up and down: losses from 1e-14 to 1e14 have one that suits
 LOG_ROOM = -30.0  # of what lies beyond, where the best c' is looked for
 
 
@@ -53,7 +53,7 @@ class Tail:
         for factor in (GAP, 1.0 / GAP):  # up from 1 while it helps, then down
             best = max((each.log_mass(c, LOG_ROOM) for each in found), default=-math.inf)
             gap = 1.0 if factor > 1.0 else factor
-            for _ in range(GAPS_MOST):
+            for _ in range(GAPS_MAX):
                 closing = _closing(pair, order, c + gap)
                 if closing is None or (found and closing.log_mass(c, LOG_ROOM) <= best):
                     break
@@ -77,9 +77,9 @@ class Tail:
         if self.highest.is_finite():
             return self._flat(self.highest.max(last), mass)
         best = arb.pos_inf()
-        for each in self.closings:
-            t = last.max(((each.log_size - mass.log()) / each.higher).mid())
-            rest = (each.log_size - (arb(each.higher) - (arb(self.order) - 1)) * t).exp()
+        for closing in self.closings:
+            t = last.max(((closing.log_size - mass.log()) / closing.higher).mid())
+            rest = (closing.log_size - (arb(closing.higher) - (arb(self.order) - 1)) * t).exp()
             best = best.min(self._flat(t, mass) + rest)
         return best
 
@@ -92,7 +92,7 @@ class Tail:
         c, room = self.order - 1.0, room - math.log(self.order)
         if self.highest.is_finite():
             return room - c * upper_float(self.highest)
-        return max((each.log_mass(c, room) for each in self.closings), default=room)
+        return max((closing.log_mass(c, room) for closing in self.closings), default=room)
 
 
 def _closing(pair: Pair, order: float, higher: float) -> Closing | None:

@@ -40,7 +40,7 @@ Fit = Callable[[Pair], Concentrated | None]
 def zcdp(pair: Pair) -> Concentrated | None:
     """(0, rho)."""
     with working_precision(BITS_START):
-        known = pair.rho()
+        known = pair.zcdp_rho()
         rho = math.inf if known is None else upper_float(known)
     return Concentrated(0.0, rho) if math.isfinite(rho) else None
 
@@ -80,7 +80,7 @@ def lines(run: Mechanism, fit: Fit) -> Concentrated | None:
             sums.append(total(known))
         except InvalidParameter:  # beyond the range of doubles
             return None
-    return Concentrated(max(each.xi for each in sums), max(each.rho for each in sums))
+    return Concentrated(max(concentrated.xi for concentrated in sums), max(concentrated.rho for concentrated in sums))
 
 
 def line_epsilon(line: Concentrated, delta: float, classical: bool) -> float:
@@ -91,8 +91,8 @@ def line_epsilon(line: Concentrated, delta: float, classical: bool) -> float:
         return max(line.xi if classical else at_or_above(lambda: line.xi + (-arb(delta)).log1p()), 0.0)
     if delta == 0.0:
         return math.inf
-    found = at_or_above(lambda: arb(line.xi) + line.rho + 2 * (-arb(delta).log() * line.rho).sqrt())
-    return max(found if classical else min(found, epsilon_from(_moment(line), 0.0, delta, True)), 0.0)
+    value = at_or_above(lambda: arb(line.xi) + line.rho + 2 * (-arb(delta).log() * line.rho).sqrt())
+    return max(value if classical else min(value, epsilon_from(_moment(line), 0.0, delta, True)), 0.0)
 
 
 def line_delta(line: Concentrated, epsilon: float, classical: bool) -> float:
@@ -100,8 +100,8 @@ def line_delta(line: Concentrated, epsilon: float, classical: bool) -> float:
     if line.rho == 0.0:
         beyond = at_or_above(lambda: -(arb(epsilon) - line.xi).expm1())
         return 0.0 if epsilon >= line.xi else 1.0 if classical else beyond
-    found = at_or_above(_tail, line, epsilon)
-    return found if classical else min(found, delta_from(_moment(line), 0.0, epsilon, True))
+    value = at_or_above(_tail, line, epsilon)
+    return value if classical else min(value, delta_from(_moment(line), 0.0, epsilon, True))
 
 
 def _tail(line: Concentrated, epsilon: float) -> arb:

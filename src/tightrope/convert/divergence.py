@@ -18,9 +18,9 @@ from contextlib import suppress
 
 from flint import acb, arb
 
-from .. import work
-from ..engines.edges import edges
+from .. import compute_budget
 from ..engines.evaluation import Term
+from ..engines.extremes_of_loss import loss_extremes
 from ..errors import InvalidParameter, UnsupportedMechanism, WorkExhausted, agreed
 from ..facets.cumulant import cumulant
 from ..kernels.ball import upper_float, working_precision
@@ -32,7 +32,7 @@ from ..transforms.terms import terms_of
 from .divergence_ends import Divergence, ends, total
 from .parts_divergence import NOTHING, from_parts
 
-ORDER_MOST = 2.0**53  # beyond, order - 1 is no double
+ORDER_MAX = 2.0**53  # beyond, order - 1 is no double
 NEAR_ONE = 2.0**-50
 BITS = (60, 120, 240, 480)  # of K, until its quotient has RELATIVE_BITS
 RELATIVE_BITS = 54
@@ -60,9 +60,9 @@ def composed_cgf(mechanism: Mechanism, z: complex, direction: Direction) -> acb:
 
 def phi(mechanism: Mechanism, t: float, direction: Direction) -> acb:
     """The phi-function E_P[e^{i t l}; l finite] of the composition in one direction."""
-    found = composed_cgf(mechanism, complex(0.0, real("t", t)), direction)
+    value = composed_cgf(mechanism, complex(0.0, real("t", t)), direction)
     with working_precision(SUM_BITS):
-        return found.exp()
+        return value.exp()
 
 
 def checked_order(order: float) -> float:
@@ -71,7 +71,7 @@ def checked_order(order: float) -> float:
         value = float(order)
     except (TypeError, ValueError, OverflowError):
         value = math.nan
-    if isinstance(order, bool | str) or not (0.0 <= value <= ORDER_MOST or value == math.inf):
+    if isinstance(order, bool | str) or not (0.0 <= value <= ORDER_MAX or value == math.inf):
         raise InvalidParameter(f"order must be a number from 0 to 2**53, or inf, not {order!r:.40}")
     return value
 
@@ -82,7 +82,7 @@ def divergence(terms: Sequence[Term], order: float, accuracy: float, proof: bool
     proof: balls only. The upper end is inf where the divergence is, or where nothing is known above it. When time is up
     the ends are those known by then. Raises UnsupportedMechanism where a formula is all there could be.
     """
-    found = edges(terms)
+    found = loss_extremes(terms)
     if order >= 1.0 and found.mass > 0:
         return Divergence(math.inf, math.inf)
     if order in (0.0, math.inf):
@@ -95,7 +95,7 @@ def divergence(terms: Sequence[Term], order: float, accuracy: float, proof: bool
     else:
         parts = []
         for done, (pair, count) in enumerate(terms):
-            with work.part(1.0 / (len(terms) - done), clock=True):
+            with compute_budget.part(1.0 / (len(terms) - done), clock=True):
                 parts.append((of_pair(pair, order, accuracy, proof), count))
         known = total(parts)
     if found.mass.is_zero():  # no order is above the supremum of the loss, also when time is up
@@ -118,7 +118,7 @@ def of_pair(pair: Pair, order: float, accuracy: float, proof: bool) -> Divergenc
         if known.relative <= ALL_DIGITS:
             return known
     try:
-        with suppress(WorkExhausted), work.part(FORMULA_SHARE, clock=True):
+        with suppress(WorkExhausted), compute_budget.part(FORMULA_SHARE, clock=True):
             return _by_formula(pair, order)
     except UnsupportedMechanism:
         if pair.opaque():  # a formula, or nothing
@@ -146,7 +146,7 @@ def _by_quadrature(pair: Pair) -> bool:
 
 def _tried(known: Divergence, more: Callable[[], Divergence], sure: bool) -> Divergence:
     """What is known, and what more there is as far as time allows; not sure: an infinite loss may be left out of it."""
-    with suppress(WorkExhausted, UnsupportedMechanism), work.part(TRY_SHARE, clock=True):
+    with suppress(WorkExhausted, UnsupportedMechanism), compute_budget.part(TRY_SHARE, clock=True):
         found = more()
         return known.narrowed(found if sure else found._replace(upper=math.inf))
     return known
@@ -189,7 +189,7 @@ def _sampled_once(pair: Pair) -> tuple[Pair, Pair]:
 
 def _disjoint(terms: Sequence[Term]) -> arb:
     """Order 0: -log Q[P > 0]."""
-    lost = edges([(pair.reversed(), count) for pair, count in terms]).mass
+    lost = loss_extremes([(pair.reversed(), count) for pair, count in terms]).mass
     return arb.pos_inf() if lost >= 1 else -(-lost).log1p()
 
 

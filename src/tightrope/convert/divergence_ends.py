@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from flint import arb
 
-from .. import work
+from .. import compute_budget
 from ..errors import agreed
 from ..kernels.ball import lower_float, upper_float, working_precision
 
@@ -45,6 +45,11 @@ def ends(lower: arb, upper: arb, rows: int = 0, balls: bool = True) -> Divergenc
 
 def total(parts: Sequence[tuple[Divergence, int]]) -> Divergence:
     """Divergences of a composition add up; also when time is up."""
-    with work.uncounted(), working_precision(TOTAL_BITS):
-        low, high = (sum((count * arb(each[side]) for each, count in parts), arb(0)) for side in (0, 1))
-        return ends(low, high, max((each.rows for each, _ in parts), default=0), all(each.balls for each, _ in parts))
+    with compute_budget.uncounted(), working_precision(TOTAL_BITS):
+        low, high = (sum((count * arb(divergence[side]) for divergence, count in parts), arb(0)) for side in (0, 1))
+        return ends(
+            low,
+            high,
+            max((divergence.rows for divergence, _ in parts), default=0),
+            all(divergence.balls for divergence, _ in parts),
+        )

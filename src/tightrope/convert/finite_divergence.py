@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 
 from flint import arb, fmpz
 
-from .. import work
+from .. import compute_budget
 from ..derived.around import around
 from ..derived.dyadic import DyadicPair
 from ..engines.joint.bracket import bracket
 from ..errors import Refusal, UnsupportedMechanism, WorkExhausted
-from ..facets.between import Fineness
-from ..kernels import conditions
+from ..facets.resolution import Resolution
+from ..kernels import fp_environment
 from ..kernels.ball import working_precision
 from ..pair import Pair
 from .closed_tail import Tail
@@ -35,7 +35,7 @@ FIRST_TAIL, LAST_TAIL = 1e-40, 1e-290
 LOG_TAIL_SHARE = math.log(1e-3)  # of the width that is wanted: for what lies beyond the last point
 FASTER, MORE_THAN_ENOUGH = 64.0, 1.3  # more points than before at most; than the square law asks for
 STILL_HELPS = 0.7  # of the width before: more is not worth another round
-TRIES_MOST = 5
+TRIES_MAX = 5
 
 
 @dataclass
@@ -55,10 +55,10 @@ class Between:
 
     def ends(self, known: Divergence, accuracy: float, proof: bool) -> Divergence:
         """As narrow as the accuracy, as time, or as finer pairs can make it; what is known where there are none."""
-        fine, best, width = Fineness(POINTS_AT_FIRST, FIRST_TAIL, proof), known, math.inf
-        for _ in range(TRIES_MOST):
+        fine, best, width = Resolution(POINTS_AT_FIRST, FIRST_TAIL, proof), known, math.inf
+        for _ in range(TRIES_MAX):
             try:
-                found = self._at(fine)
+                divergence = self._at(fine)
             except UnsupportedMechanism as refused:
                 if refused.kind is not Refusal.NEEDS_BALLS or fine.proof:
                     break
@@ -66,21 +66,21 @@ class Between:
                 continue
             except (WorkExhausted, FloatingPointError):
                 break
-            best = best.narrowed(found)
+            best = best.narrowed(divergence)
             if best.relative <= accuracy:
                 break
-            finer = self._finer(fine, found, accuracy)
-            if finer == fine or (finer.tail == fine.tail and found.relative > STILL_HELPS * width):
+            finer = self._finer(fine, divergence, accuracy)
+            if finer == fine or (finer.tail == fine.tail and divergence.relative > STILL_HELPS * width):
                 break
-            fine, width = finer, found.relative
+            fine, width = finer, divergence.relative
         return best
 
-    def _at(self, fine: Fineness) -> Divergence:
-        with conditions.quiet() if fine.proof else conditions.float64():
+    def _at(self, fine: Resolution) -> Divergence:
+        with fp_environment.quiet() if fine.proof else fp_environment.float64():
             rough = bracket(self.pair, fine)
             one = around(rough.lower, fine)
             below, above = one[0], (one if rough.upper is rough.lower else around(rough.upper, fine))[1]
-        work.spend(ROW_UNITS * (len(below.rows) + len(above.rows)))
+        compute_budget.spend(ROW_UNITS * (len(below.rows) + len(above.rows)))
         with working_precision(FINITE_DIVERGENCE_BITS):
             found = self._divergence(below, None), self._divergence(above, self.tail)
             return ends(*found, len(above.rows), fine.proof)
@@ -104,15 +104,17 @@ class Between:
             return total
         return total.log() / (order - 1) if total > 0 else arb.pos_inf()
 
-    def _finer(self, fine: Fineness, found: Divergence, accuracy: float) -> Fineness:
+    def _finer(self, fine: Resolution, divergence: Divergence, accuracy: float) -> Resolution:
         """More points by the square law; less mass beyond where that is what is wide."""
         tail = fine.tail
-        if self.tail is not None and self.tail.known and found.lower > 0.0:
+        if self.tail is not None and self.tail.known and divergence.lower > 0.0:
             c = self.order - 1.0
-            size = math.log(found.lower) + (math.log(c) + c * found.lower if c else 0.0)  # moves D by about itself
+            size = math.log(divergence.lower) + (
+                math.log(c) + c * divergence.lower if c else 0.0
+            )  # moves D by about itself
             wanted = self.tail.log_mass(size + math.log(accuracy) + LOG_TAIL_SHARE)
             tail = min(tail, max(math.exp(min(wanted, 0.0)), LAST_TAIL))
-        share = found.relative / accuracy
+        share = divergence.relative / accuracy
         wanted_points = MORE_THAN_ENOUGH * math.sqrt(share) if share < math.inf else 1.0
         points = min(
             int(fine.points * min(max(wanted_points, 1.0), FASTER)), BALL_POINTS if fine.proof else FLOAT_POINTS

@@ -51,8 +51,8 @@ class ListedOrders:
         terms = terms_of(run.nameless, direction)
         leaked, moment = leaked_above(terms), total_moment(terms)
         exponent = self._least(delta_exponent(moment, epsilon, sharp=True))
-        found = 1.0 if exponent >= 0.0 else at_or_above(lambda: leaked + arb(exponent).exp())
-        return min(found, self._variation(leaked, moment), 1.0)
+        value = 1.0 if exponent >= 0.0 else at_or_above(lambda: leaked + arb(exponent).exp())
+        return min(value, self._variation(leaked, moment), 1.0)
 
     def _least(self, bound: LogMoment) -> float:
         """The least value at an order: there is one valley, for K and log kappa are convex (over c: quasi-convex)."""

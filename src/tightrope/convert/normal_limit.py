@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from .. import work
-from ..kernels.twofold import twofold
+from .. import compute_budget
+from ..kernels.double_double import double_double
 from ..mechanisms.base import Mechanism
 from ..mechanisms.gaussian import GDP
 from ..pair import Pair
@@ -51,16 +51,16 @@ def loss_moments(pair: Pair) -> tuple[float, float]:
     """Mean and variance of the finite losses under the first law, about."""
     reach = 1e-9
     while reach < 1e9:
-        work.spend(SUM_WORK)
-        tails = pair.tails(twofold(np.array([reach, -reach])))
-        leaked = float(pair.tails(twofold(np.array([np.inf]))).p_above[0])
+        compute_budget.spend(SUM_WORK)
+        tails = pair.tails(double_double(np.array([reach, -reach])))
+        leaked = float(pair.tails(double_double(np.array([np.inf]))).p_above[0])
         if tails.p_above[0] - leaked <= GONE and tails.p_below[1] <= GONE:
             break
         reach *= 1.5
-    work.spend(GRID_WORK)
+    compute_budget.spend(GRID_WORK)
     half = np.sinh(np.linspace(0.0, 1.0, POINTS) * math.asinh(1e6)) / 1e6 * reach
     points = np.concatenate([-half[:0:-1], half])
-    below = pair.tails(twofold(points)).p_below
+    below = pair.tails(double_double(points)).p_below
     masses = np.diff(below)
     # A cell's own mean lies between its ends; the right one is exact for an atom there.
     middles = 0.5 * (points[1:] + points[:-1])

@@ -35,15 +35,15 @@ def from_parts(pair: Pair, order: float, of_part: OfPart) -> Divergence:
     def asked(part: Pair) -> Divergence:
         """A part may have infinite losses where the pair has none: nothing is known above then."""
         open_ended = order >= 1.0 and not part.infinite_mass().is_zero()
-        found = of_part(part)
-        return found._replace(upper=math.inf) if open_ended else found
+        divergence = of_part(part)
+        return divergence._replace(upper=math.inf) if open_ended else divergence
 
     inside, sampling = [asked(each) for each in pair.dominated()], pair.sampling()
     base = None if sampling is None else asked(sampling.base)
     with working_precision(PARTS_BITS):
         found = _by_itself(pair, order)
         if inside:
-            found = found.narrowed(Divergence(max(each.lower for each in inside), math.inf, *_how(inside)))
+            found = found.narrowed(Divergence(max(divergence.lower for divergence in inside), math.inf, *_how(inside)))
         if pair.alternatives():
             found = found.narrowed(_at_most(arb(1), inside, order))
         if sampling is not None and base is not None:
@@ -57,25 +57,25 @@ def _by_itself(pair: Pair, order: float) -> Divergence:
     """An upper end, where there is no infinite loss."""
     if not pair.infinite_mass().is_zero():
         return NOTHING
-    found, c = NOTHING, max(order - 1.0, ABOVE_ONE)
-    highest, rho = pair.loss_range().highest, pair.rho()
+    divergence, c = NOTHING, max(order - 1.0, ABOVE_ONE)
+    highest, rho = pair.loss_range().highest, pair.zcdp_rho()
     known = [arb(cumulant_above(pair, c)) / c]
     known += [highest] if highest.is_finite() else []
     known += [] if rho is None else [arb(max(order, 1.0)) * rho]  # below order 1 it is at most D_1
     for upper in known:
-        found = found.narrowed(ends(arb(0), upper))
-    return found
+        divergence = divergence.narrowed(ends(arb(0), upper))
+    return divergence
 
 
 def _how(parts: Sequence[Divergence]) -> tuple[int, bool]:
-    return max(each.rows for each in parts), all(each.balls for each in parts)
+    return max(part.rows for part in parts), all(part.balls for part in parts)
 
 
 def _at_most(share: arb, parts: Sequence[Divergence], order: float) -> Divergence:
     """An upper end: the divergence that belongs to M is, but for its scale, at most this share of the sum of theirs."""
-    if any(each.upper == math.inf for each in parts) and order >= 1.0:
+    if any(part.upper == math.inf for part in parts) and order >= 1.0:
         return NOTHING
-    tops, c = [arb(each.upper) for each in parts], arb(order) - 1
+    tops, c = [arb(part.upper) for part in parts], arb(order) - 1
     if order == 1.0:
         return ends(arb(0), share * sum(tops, arb(0)), *_how(parts))
     moment = share * sum(((c * top).expm1() for top in tops), arb(0))

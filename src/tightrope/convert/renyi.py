@@ -16,8 +16,8 @@ from functools import partial
 
 from flint import arb
 
-from ..engines.edges import edges
 from ..engines.evaluation import Term
+from ..engines.extremes_of_loss import loss_extremes
 from ..facets.cumulant import cumulant_above
 from ..mechanisms.base import Mechanism
 from ..relation import Direction
@@ -81,18 +81,18 @@ def _log_kappa(order: float, sharp: bool) -> arb:
 
 def _worst(run: Mechanism, given: float, answer: Conversion, sharp: bool) -> float:
     """The worse direction."""
-    found: list[float] = []
+    values: list[float] = []
     for direction in Direction:
         terms = terms_of(run.nameless, direction)
-        if found and terms == terms_of(run.nameless, Direction.REMOVE):
+        if values and terms == terms_of(run.nameless, Direction.REMOVE):
             continue
-        found.append(answer(total_moment(terms), leaked_above(terms), given, sharp))
-    return max(found)
+        values.append(answer(total_moment(terms), leaked_above(terms), given, sharp))
+    return max(values)
 
 
 def leaked_above(terms: Sequence[Term]) -> float:
     """At or above the infinite mass."""
-    return at_or_above(lambda: edges(terms).mass)
+    return at_or_above(lambda: loss_extremes(terms).mass)
 
 
 def total_moment(terms: Sequence[Term]) -> LogMoment:

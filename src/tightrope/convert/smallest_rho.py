@@ -3,9 +3,9 @@
 With c = o - 1 and K(c) = c D_o, D_o/o = K(c)/(c (c + 1)). K is convex and K(0) = 0, so that between two orders it lies
 below its chord A + B c, of which (A + B c)/(c (c + 1)) has its maximum at an end or at the root c of B c^2 + 2 A c + A
 = 0, with the value B/(2c + 1) there. The first cell starts at K(0) = 0, the last may reach to infinity: there the loss
-of a part is at most its supremum. Everywhere K(c) <= c (c + 1) rho where a part knows one (Pair.rho), and the power
-divergence (e^K - 1)/(c (c + 1)) of one use is convex too, hence at most the larger of its ends: for small losses it is
-D_o/o but for little. Each part has in each cell the best of these.
+of a part is at most its supremum. Everywhere K(c) <= c (c + 1) rho where a part knows one (Pair.zcdp_rho), and the
+power divergence (e^K - 1)/(c (c + 1)) of one use is convex too, hence at most the larger of its ends: for small losses
+it is D_o/o but for little. Each part has in each cell the best of these.
 From below: D_o/o at the orders looked at, D_1, and the limit at large orders where a part knows one.
 Guarantee: lower <= supremum <= upper. Proof: docs/proofs/zcdp.md, section 4.
 """
@@ -21,19 +21,19 @@ from typing import NamedTuple
 
 from flint import arb
 
-from .. import work
+from .. import compute_budget
 from ..engines.evaluation import Term
 from ..errors import UnsupportedMechanism, WorkExhausted, agreed
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.directed import next_up
 from ..pair import Pair
 from ..relation import Direction
-from .divergence import ORDER_MOST
+from .divergence import ORDER_MAX
 
 Ends = tuple[float, float]
 OfPair = Callable[[Pair, float], Ends]  # ends of the divergence of a pair at an order from 1 on
 
-LOOKS_MOST = 4000  # orders that are looked at
+LOOKS_MAX = 4000  # orders that are looked at
 TOWARDS_ONE, TOWARDS_INFINITY = 1 / 64, 16.0  # of the distance to order 1: where the outermost cells are cut
 FIRST = 2.0  # the first order that is looked at where there is no largest
 SMALLEST_STEP = 2.0**-50
@@ -71,14 +71,14 @@ class Part:
 
     @staticmethod
     def of(pair: Pair, count: int) -> Part:
-        with suppress(WorkExhausted), work.grace(), working_precision(BITS_START):
-            mu, far = pair.gaussian(), pair.gaussian_limit(Direction.REMOVE)
-            known = [each for each in (pair.rho(), None if mu is None else mu * mu / 2) if each is not None]
+        with suppress(WorkExhausted), compute_budget.grace(), working_precision(BITS_START):
+            mu, far = pair.gdp_mu(), pair.gdp_mu_lower(Direction.REMOVE)
+            known = [value for value in (pair.zcdp_rho(), None if mu is None else mu * mu / 2) if value is not None]
             rho = max(min(map(upper_float, known), default=math.inf), 0.0)
             sure = pair.infinite_mass().is_zero()
             top = max(upper_float(pair.loss_range().highest), 0.0) if sure else math.inf
             limit = lower_float(far * far / 2) if far is not None and far.is_finite() else 0.0
-            lines = tuple((upper_float(s), upper_float(slope)) for s, slope in pair.far())
+            lines = tuple((upper_float(s), upper_float(slope)) for s, slope in pair.approximate_zcdp())
             return Part(pair, count, rho, top, min(limit, rho), lines)
         return Part(pair, count, math.inf, math.inf, 0.0)
 
@@ -166,7 +166,7 @@ class Ascent:
         """Cuts the cell with the largest bound; False where that cannot be done."""
         _, left, right = self.cells[0]
         middle = between(left, right)
-        if middle is None or self.orders >= LOOKS_MOST or not self._look(middle):
+        if middle is None or self.orders >= LOOKS_MAX or not self._look(middle):
             return False
         heapq.heappop(self.cells)
         self._push(left, middle)
@@ -175,7 +175,7 @@ class Ascent:
 
     def _look(self, order: float) -> bool:
         """D at an order; False where it is not known to be finite, and not to be infinite."""
-        work.spend(LOOK_UNITS)
+        compute_budget.spend(LOOK_UNITS)
         ends: list[tuple[Ends, int]] = []
         for part in self.parts:
             try:
@@ -197,7 +197,7 @@ class Ascent:
 
     def _total(self, values: Sequence[tuple[float, int]], order: float) -> Ends:
         """The sum of value times count, over the order."""
-        with work.uncounted(), working_precision(BITS_START):
+        with compute_budget.uncounted(), working_precision(BITS_START):
             found = sum((count * arb(value) for value, count in values), arb(0)) / arb(order)
             return lower_float(found), upper_float(found)
 
@@ -208,7 +208,7 @@ class Ascent:
         """At or above D_o/o for every order of a cell."""
         if right == math.inf:
             return self._beyond(left)
-        with work.uncounted(), working_precision(BITS_START):
+        with compute_budget.uncounted(), working_precision(BITS_START):
             start, stop, level = arb(left) - 1, arb(right) - 1, arb(0)
             low, high = arb(0), arb(0)
             for part in self.parts:
@@ -224,7 +224,7 @@ class Ascent:
 def between(left: float, right: float) -> float | None:
     """An order inside the cell; None where there is none that tells more."""
     if right == math.inf:
-        middle = min(1.0 + max((left - 1.0) * TOWARDS_INFINITY, FIRST - 1.0), ORDER_MOST)
+        middle = min(1.0 + max((left - 1.0) * TOWARDS_INFINITY, FIRST - 1.0), ORDER_MAX)
     elif left == 1.0:
         middle = max(1.0 + (right - 1.0) * TOWARDS_ONE, 1.0 + SMALLEST_STEP)
     else:  # half-way in the unit in which a chord is equally far off everywhere

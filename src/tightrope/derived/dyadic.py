@@ -19,9 +19,9 @@ import numpy as np
 from flint import arb, fmpz
 
 from ..errors import UnsupportedMechanism
-from ..facets.finite import Atoms, listed_profile
+from ..facets.finite import Atoms, listed_hockey_stick
+from ..kernels.double_double import DoubleDouble
 from ..kernels.enclosure import Enclosure, FloatArray, enclosing, exact
-from ..kernels.twofold import Twofold
 from ..kernels.ulps import UNIT
 from ..pair import BallTails, LossRange, Pair, Tails
 from ..relation import Direction
@@ -36,12 +36,12 @@ class DyadicPair(Pair):
     rows: tuple[Row, ...]
     bits: int
 
-    def tails(self, t: Twofold) -> Tails:
+    def tails(self, t: DoubleDouble) -> Tails:
         index = np.searchsorted(self._atoms.loss.value, t.collapse(), side="right")
         return Tails(*(column[index] for column in self._tails))
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
-        return listed_profile(self._atoms.p, self._atoms.loss, self._atoms.infinite, epsilon)
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
+        return listed_hockey_stick(self._atoms.p, self._atoms.loss, self._atoms.infinite, epsilon)
 
     def ball_tails(self, t: arb) -> BallTails:
         first, last = (self._sums[place] for place in self._place(t.exp()))
@@ -50,7 +50,7 @@ class DyadicPair(Pair):
         below = (self._ball(one - least).union(self._ball(one - most)) for least, most in ends)
         return BallTails(*above, *below)
 
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
         alpha = epsilon.exp()
         first, last = self._place(alpha)
         p, q = self._sums[first]
@@ -82,7 +82,7 @@ class DyadicPair(Pair):
             rows = tuple((one * p, left * p + taken * q) for p, q in self.rows)
         return DyadicPair(rows, self.bits + one.bit_length() - 1)
 
-    def glued(self, rate: float) -> DyadicPair:
+    def fixed_size_subsampled(self, rate: float) -> DyadicPair:
         """Whole numbers still; the base is its own reverse, or what is left for the loss 0 may be less than nothing."""
         taken, one = rate.as_integer_ratio()
         above = [((one - taken) * q + taken * p, one * q) for p, q in self.rows if p > q]

@@ -30,7 +30,7 @@ class LeastPair(Pair):
     def _not_known(self, *at: Any, **named: Any) -> NoReturn:
         raise UnsupportedMechanism("the least of several profiles is known between finite pairs; engine='joint'")
 
-    tails = profile = ball_tails = ball_profile = _not_known
+    tails = hockey_stick = ball_tails = ball_hockey_stick = _not_known
 
     def reversed(self) -> LeastPair:
         return LeastPair(tuple(pair.reversed() for pair in self.pairs))
@@ -43,7 +43,7 @@ class LeastPair(Pair):
         ends = [pair.loss_range() for pair in self.pairs]
         return LossRange(reduce(arb.min, (end.lowest for end in ends)), reduce(arb.max, (end.highest for end in ends)))
 
-    def bracketed(self) -> bool:
+    def has_bracket_only(self) -> bool:
         return True
 
     def bases(self) -> tuple[Pair, ...]:

@@ -4,7 +4,7 @@ H(alpha) = max_i H_i(alpha) is convex and falls, so it is a profile; its pair do
 dominates, each use another one. Its trade-off is the concave hull of theirs, and its mirror the maximum of the mirrors.
 One use has this profile exactly. Where two of them cross, the loss has an atom whose place is not known exactly, so
 that several uses stand between two finite pairs (derived.around), of which the maximum is exact.
-Guarantee: exact; `between` is lower and upper. Proof: docs/proofs/points.md, section 5.
+Guarantee: exact; `bracket` is lower and upper. Proof: docs/proofs/points.md, section 5.
 Reference: Zhu, Dong, Wang 2021, Lemma 9 (profiles).
 """
 
@@ -19,8 +19,8 @@ import numpy as np
 from flint import arb
 
 from ..errors import UnsupportedMechanism
-from ..facets.between import Fineness
 from ..facets.cumulant import cumulant_above
+from ..facets.resolution import Resolution
 from ..kernels.enclosure import Enclosure, enclosing
 from ..pair import BallTails, LossRange, Pair
 from ..relation import Direction
@@ -39,20 +39,20 @@ class MaximumPair(Pair):
     def tails(self, *at: Any) -> NoReturn:
         raise UnsupportedMechanism("the largest of several profiles has no tails by itself; engine='joint' composes it")
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
-        found = [pair.profile(epsilon) for pair in self.pairs]
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
+        found = [pair.hockey_stick(epsilon) for pair in self.pairs]
         lower, upper = (reduce(np.maximum, ends) for ends in zip(*((e.lower, e.upper) for e in found), strict=True))
         return enclosing(lower, upper)
 
     def ball_tails(self, t: arb) -> BallTails:
         """Those of the pair whose profile is the largest there; the hull of all that may have it."""
-        profiles = [pair.ball_profile(t) for pair in self.pairs]
+        profiles = [pair.ball_hockey_stick(t) for pair in self.pairs]
         most = reduce(arb.max, profiles)
         found = [pair.ball_tails(t) for pair, one in zip(self.pairs, profiles, strict=True) if not one < most]
         return BallTails(*(reduce(arb.union, column) for column in zip(*found, strict=True)))
 
-    def ball_profile(self, epsilon: arb) -> arb:
-        return reduce(arb.max, (pair.ball_profile(epsilon) for pair in self.pairs))
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
+        return reduce(arb.max, (pair.ball_hockey_stick(epsilon) for pair in self.pairs))
 
     def reversed(self) -> Pair:
         return maximum_pair(pair.reversed() for pair in self.pairs)
@@ -63,24 +63,24 @@ class MaximumPair(Pair):
     def loss_range(self) -> LossRange:
         ends = [pair.loss_range() for pair in self.pairs]
         highest_loss = _supremum(
-            [(each.infinite_mass(), end.highest) for each, end in zip(self.pairs, ends, strict=True)]
+            [(pair.infinite_mass(), end.highest) for pair, end in zip(self.pairs, ends, strict=True)]
         )
         lost = [pair.reversed().infinite_mass() for pair in self.pairs]
         return LossRange(-_supremum([(mass, -end.lowest) for mass, end in zip(lost, ends, strict=True)]), highest_loss)
 
-    def gaussian(self) -> arb | None:
+    def gdp_mu(self) -> arb | None:
         """The largest."""
-        found = [each.gaussian() for each in self.pairs]
-        known = [each for each in found if each is not None]
-        return reduce(arb.max, known) if len(known) == len(found) else None
+        values = [pair.gdp_mu() for pair in self.pairs]
+        known = [value for value in values if value is not None]
+        return reduce(arb.max, known) if len(known) == len(values) else None
 
-    def gaussian_limit(self, direction: Direction) -> arb | None:
+    def gdp_mu_lower(self, direction: Direction) -> arb | None:
         """The largest that is known."""
-        known = [each for pair in self.pairs if (each := pair.gaussian_limit(direction)) is not None]
+        known = [value for pair in self.pairs if (value := pair.gdp_mu_lower(direction)) is not None]
         return reduce(arb.max, known) if known else None
 
-    def profile_cost(self) -> int:
-        return sum(pair.profile_cost() for pair in self.pairs)
+    def hockey_stick_cost(self) -> int:
+        return sum(pair.hockey_stick_cost() for pair in self.pairs)
 
     def sampled(self, rate: float, direction: Direction) -> Pair:
         """Sampling maps profiles point by point, so the largest stays so."""
@@ -102,10 +102,10 @@ class MaximumPair(Pair):
     def over(self, bases: tuple[Pair, ...]) -> Pair:
         return maximum_pair(bases)
 
-    def bracketed(self) -> bool:
+    def has_bracket_only(self) -> bool:
         return True
 
-    def between(self, fine: Fineness) -> tuple[Pair, Pair]:
+    def bracket(self, fine: Resolution) -> tuple[Pair, Pair]:
         found = [around(pair, fine) for pair in self.pairs]
         return highest([lower for lower, _ in found]), highest([upper for _, upper in found])
 

@@ -24,10 +24,10 @@ from ..facets.cumulant import cumulant_above
 from ..facets.finite import Atoms
 from ..kernels.ball import least_known
 from ..kernels.directed import next_down, next_up
+from ..kernels.double_double import DoubleDouble
 from ..kernels.enclosure import Enclosure, enclosing, exact, where
-from ..kernels.mixture import mixed, mixed_enclosure, reaches, unmixed, unmixed_enclosure, unmixed_twofold
-from ..kernels.twofold import Twofold
-from ..pair import BallTails, LossRange, Pair, Sampling, Seen, Tails
+from ..kernels.mixture import mixed, mixed_enclosure, reaches, unmixed, unmixed_double_double, unmixed_enclosure
+from ..pair import BallTails, LossRange, Pair, Sampling, Tails, VisibleParticipation
 from ..relation import Direction
 from .product import ProductPair
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..facets.cgf import Cgf
-    from ..facets.pools import Pools
+    from ..facets.parameter_binning import ParameterBinning
 
 
 def poisson_pair(base: Pair, rate: float, direction: Direction) -> Pair:
@@ -61,7 +61,7 @@ def sampled_once(pair: Pair) -> tuple[Pair, Pair]:
         rate, base, layers = rate * Fraction(inner.rate), inner.base, layers + 1
     if outer is None or layers == 1 or rate < LEAST_RATE:
         return pair, pair
-    found = [base if each == 1.0 else poisson_pair(base, each, outer.direction) for each in rate_ends(rate)]
+    found = [base if end == 1.0 else poisson_pair(base, end, outer.direction) for end in rate_ends(rate)]
     return found[0], found[1]
 
 
@@ -130,43 +130,43 @@ class PoissonPair(Pair):
     def over(self, bases: tuple[Pair, ...]) -> Pair:
         return poisson_pair(bases[0], self.rate, self.direction)
 
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
         factor, inner = ball_inner(self.sampling(), epsilon)
-        return factor if inner is None else factor * self.base.ball_profile(inner)
+        return factor if inner is None else factor * self.base.ball_hockey_stick(inner)
 
-    def profile_cost(self) -> int:
-        return self.base.profile_cost()
+    def hockey_stick_cost(self) -> int:
+        return self.base.hockey_stick_cost()
 
     def cgf(self) -> Cgf | None:
         return self.base.sampled_cgf(self.rate, self.direction)
 
-    def pools(self, like: Sequence[tuple[Pair, int]], cells: int, mixed: bool) -> Pools | None:
-        from .sample_pools import sample_pools
+    def bin_parameters(self, like: Sequence[tuple[Pair, int]], cells: int, mixed: bool) -> ParameterBinning | None:
+        from .sample_binning import bin_sample_parameters
 
-        return sample_pools(like, cells, mixed)
+        return bin_sample_parameters(like, cells, mixed)
 
-    def rho(self) -> arb | None:
-        return least_known(self.base.rho(), Pair.rho(self))
+    def zcdp_rho(self) -> arb | None:
+        return least_known(self.base.zcdp_rho(), Pair.zcdp_rho(self))
 
-    def gaussian(self) -> arb | None:
+    def gdp_mu(self) -> arb | None:
         """That of the base at most, which dominates it."""
-        return least_known(self.base.gaussian(), Pair.gaussian(self))
+        return least_known(self.base.gdp_mu(), Pair.gdp_mu(self))
 
-    def gaussian_limit(self, direction: Direction) -> arb | None:
+    def gdp_mu_lower(self, direction: Direction) -> arb | None:
         """That of the base: a share `rate` of the mixture is its law."""
-        return self.base.gaussian_limit(direction) if direction is self.direction else None
+        return self.base.gdp_mu_lower(direction) if direction is self.direction else None
 
-    def seen(self) -> Seen | None:
+    def visible_participation(self) -> VisibleParticipation | None:
         """From a base whose loss is normal: hits where it exceeds l0 = log((1 - r)/r)."""
-        base, rate = self.base.seen(), arb(self.rate)
+        base, rate = self.base.visible_participation(), arb(self.rate)
         if base is None or base.chance < 1.0:
             return None
         tails = self.base.ball_tails(((1 - rate) / rate).log())
         missed, mistaken = tails.p_below, tails.q_above
         if self.direction is Direction.REMOVE:
-            return Seen(self.rate, base.variance, arb(0), rate * missed + (1 - rate) * mistaken, arb(0))
+            return VisibleParticipation(self.rate, base.variance, arb(0), rate * missed + (1 - rate) * mistaken, arb(0))
         blur = (rate * missed / ((1 - rate) * (1 - mistaken))).log1p()
-        return Seen(0.0, arb(0), -(-rate).log1p(), mistaken, blur)
+        return VisibleParticipation(0.0, arb(0), -(-rate).log1p(), mistaken, blur)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +175,8 @@ class PoissonRemove(PoissonPair):
 
     direction = Direction.REMOVE
 
-    def tails(self, t: Twofold) -> Tails:
-        loss, reach = unmixed_twofold(t, self.rate)
+    def tails(self, t: DoubleDouble) -> Tails:
+        loss, reach = unmixed_double_double(t, self.rate)
         inner, kept = self.base.tails(loss), 1.0 - self.rate
         return Tails(
             p_above=np.where(reach, kept * inner.q_above + self.rate * inner.p_above, 1.0),
@@ -185,10 +185,10 @@ class PoissonRemove(PoissonPair):
             q_below=np.where(reach, inner.q_below, 0.0),
         )
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
         with np.errstate(all="ignore"):
             loss, inside, below = unmixed_enclosure(epsilon, self.rate)
-            amplified = self.base.profile(loss) * self.rate
+            amplified = self.base.hockey_stick(loss) * self.rate
             outside = -epsilon.expm1()
             # Where alpha cannot be told from 1 - r: 1 - alpha <= H' <= max(1 - alpha, r).
             edge = enclosing(np.maximum(outside.lower, 0.0), np.maximum(outside.upper, self.rate))
@@ -237,8 +237,8 @@ class PoissonAdd(PoissonPair):
 
     direction = Direction.ADD
 
-    def tails(self, t: Twofold) -> Tails:
-        loss, reach = unmixed_twofold(-t, self.rate)
+    def tails(self, t: DoubleDouble) -> Tails:
+        loss, reach = unmixed_double_double(-t, self.rate)
         reach &= loss.hi > -np.inf
         inner, kept = self.base.tails(-loss), 1.0 - self.rate
         return Tails(
@@ -248,7 +248,7 @@ class PoissonAdd(PoissonPair):
             q_below=np.where(reach, kept * inner.p_below + self.rate * inner.q_below, 1.0),
         )
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
         with np.errstate(all="ignore"):
             loss, inside, beyond = unmixed_enclosure(-epsilon, self.rate)
             factor = 1.0 - (1.0 - exact(self.rate)) * epsilon.exp()
@@ -257,7 +257,7 @@ class PoissonAdd(PoissonPair):
             # Next to the supremum 0 <= H' <= factor, because the base profile lies in [0, 1].
             edge = enclosing(np.zeros_like(factor.value), np.clip(factor.upper, 0.0, 1.0))
             nothing = exact(np.zeros_like(factor.value))
-            return where(inside, factor * self.base.profile(-loss), where(beyond, nothing, edge))
+            return where(inside, factor * self.base.hockey_stick(-loss), where(beyond, nothing, edge))
 
     def ball_tails(self, t: arb) -> BallTails:
         rate = arb(self.rate)

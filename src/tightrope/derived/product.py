@@ -1,8 +1,8 @@
 """The pair of several uses taken together: the product of their pairs.
 
 P = prod P_i^k_i, Q alike; losses add up, w = 1 - prod (1 - w_i)^k_i. Where the product is of a known family it is that
-pair (Pair.together: Gaussians join to one, short finite laws are listed). Of any other product the ends are known here,
-and its law from an engine that composes: tails and profile refuse.
+pair (Pair.compose_exact: Gaussians join to one, short finite laws are listed). Of any other product the ends are known
+here, and its law from an engine that composes: tails and profile refuse.
 Guarantee: exact.
 Reference: Zhu, Dong, Wang 2021, Thm 10.
 """
@@ -33,13 +33,13 @@ class ProductPair(Pair):
     def factors(self) -> tuple[Factor, ...]:
         return self.parts
 
-    def bracketed(self) -> bool:
+    def has_bracket_only(self) -> bool:
         return True
 
     def _not_known(self, *at: Any, **named: Any) -> NoReturn:
         raise UnsupportedMechanism("the law of these together is not known by itself; engine='joint' composes it")
 
-    tails = profile = ball_tails = ball_profile = _not_known
+    tails = hockey_stick = ball_tails = ball_hockey_stick = _not_known
 
     def reversed(self) -> ProductPair:
         return ProductPair(tuple((pair.reversed(), count) for pair, count in self.parts))
@@ -58,21 +58,21 @@ class ProductPair(Pair):
         """Moments of a product multiply."""
         return sum((count * arb(cumulant_above(pair, order)) for pair, count in self.parts), arb(0))
 
-    def rho(self) -> arb | None:
+    def zcdp_rho(self) -> arb | None:
         """Divergences of a product add up."""
-        found = [(pair.rho(), count) for pair, count in self.parts]
+        found = [(pair.zcdp_rho(), count) for pair, count in self.parts]
         known = [count * rho for rho, count in found if rho is not None]
         return sum(known, arb(0)) if len(known) == len(found) else None
 
-    def gaussian(self) -> arb | None:
+    def gdp_mu(self) -> arb | None:
         """Squares add up (Dong, Roth, Su 2022, Cor. 3.3)."""
-        found = [(pair.gaussian(), count) for pair, count in self.parts]
+        found = [(pair.gdp_mu(), count) for pair, count in self.parts]
         known = [count * mu * mu for mu, count in found if mu is not None]
         return sum(known, arb(0)).sqrt() if len(known) == len(found) else None
 
-    def gaussian_limit(self, direction: Direction) -> arb | None:
+    def gdp_mu_lower(self, direction: Direction) -> arb | None:
         """Of the factors that have one; the others are forgotten."""
-        found = [(pair.gaussian_limit(direction), count) for pair, count in self.parts]
+        found = [(pair.gdp_mu_lower(direction), count) for pair, count in self.parts]
         known = [count * mu * mu for mu, count in found if mu is not None]
         return sum(known, arb(0)).sqrt() if known else None
 
@@ -86,7 +86,7 @@ def product_pair(factors: Iterable[Factor]) -> Pair:
     joined: list[Factor] = []
     for family in families.values():
         uses = list(family.items())
-        one = uses[0][0] if sum(family.values()) == 1 else uses[0][0].together(uses)
+        one = uses[0][0] if sum(family.values()) == 1 else uses[0][0].compose_exact(uses)
         joined += [(one, 1)] if isinstance(one, Pair) else uses
     return joined[0][0] if len(joined) == 1 and joined[0][1] == 1 else ProductPair(tuple(joined))
 
@@ -100,12 +100,12 @@ def unfolded(factors: Iterable[Factor]) -> list[Factor]:
 
 
 def merged(factors: Iterable[Factor]) -> tuple[Factor, ...]:
-    """Uses of a family that tells more of them together (Pair.joined) as one; the others as they are."""
+    """Uses of a family that tells more of them together (Pair.compose_dominating) as one; the others as they are."""
     families: dict[type[Pair], list[Factor]] = {}
     for pair, count in factors:
         families.setdefault(type(pair), []).append((pair, count))
     found: list[Factor] = []
     for uses in families.values():
-        one = None if len(uses) == uses[0][1] == 1 else uses[0][0].joined(uses)
+        one = None if len(uses) == uses[0][1] == 1 else uses[0][0].compose_dominating(uses)
         found += uses if one is None else [(one, 1)]
     return tuple(found)

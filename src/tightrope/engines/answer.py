@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 
 from flint import arb
 
-from ..bound import Budget, budget_lines
+from ..bound import ErrorBreakdown, error_lines
 from ..errors import agreed
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.directed import next_up
 from ..question import PROBABILITIES, SIGNED
-from .edges import Edges
 from .evaluation import Evaluator, Term
-from .ladder import CLOSED_FORM, OUTLINE, Engine, Rung
+from .extremes_of_loss import LossExtremes
+from .selection import CLOSED_FORM, FALLBACK, Candidate, Engine
 from .tuning import WIDE_EPSILON
 
 
@@ -37,7 +37,7 @@ class Answer:
     arithmetic: str
     reason: str
     parameters: Mapping[str, object]
-    budget: Budget
+    budget: ErrorBreakdown
 
     @property
     def width(self) -> float:
@@ -77,7 +77,7 @@ class Answer:
             above["rounding"] = next_up(above["rounding"] + max(upper_float(upper - high), 0.0))
             below["rounding"] = next_up(below["rounding"] + max(upper_float(low - lower), 0.0))
         reason = f"{self.reason}; below 0 by the mirror of the reversed pair"
-        return replace(self, lower=lower, upper=upper, reason=reason, budget=Budget(above, below))
+        return replace(self, lower=lower, upper=upper, reason=reason, budget=ErrorBreakdown(above, below))
 
     def meets(self, accuracy: float, quantity: str) -> bool:
         """Whether this interval is as narrow as asked, or as doubles are."""
@@ -90,12 +90,12 @@ def common(answers: Sequence[Answer], terms: Iterable[Term]) -> Answer:
     Where terms stand for many laws, upper ends may be those of each law, by its moments, and lower ends those of the
     pair of all, which may lose more: these are then no lower ends of any law.
     """
-    below, above = max(answers, key=lambda each: each.lower), min(answers, key=lambda each: each.upper)
+    below, above = max(answers, key=lambda answer: answer.lower), min(answers, key=lambda answer: answer.upper)
     lower, upper = below.lower, above.upper
     if lower > upper and any(pair.of_bounds() for pair, _ in terms):
         lower = upper
     agreed(lower, upper, below.engine.name, above.engine.name)
-    return replace(min(answers, key=lambda each: (each.width, -each.lower)), lower=lower, upper=upper)
+    return replace(min(answers, key=lambda answer: (answer.width, -answer.lower)), lower=lower, upper=upper)
 
 
 def meets(lower: float, upper: float, accuracy: float, quantity: str) -> bool:
@@ -107,7 +107,7 @@ def meets(lower: float, upper: float, accuracy: float, quantity: str) -> bool:
     return width < math.inf and (width <= accuracy * size or near_zero)
 
 
-def from_edges(ends: Edges, point: Point) -> Answer | None:
+def from_edges(ends: LossExtremes, point: Point) -> Answer | None:
     """Answers that need no engine: beyond the supremum of the loss, below the infinite mass, at delta 0 and 1."""
     if point.quantity == "delta":
         if ends.supremum <= point.given or point.given == math.inf:
@@ -131,17 +131,17 @@ def nothing_known(point: Point) -> Answer:
     """Probabilities lie in [0, 1], epsilon is not negative, a quantile is anywhere."""
     upper = 1.0 if point.quantity in PROBABILITIES else math.inf
     lower = -math.inf if point.quantity in SIGNED else 0.0
-    return Answer(lower, upper, OUTLINE, "ball", "nothing was proven in the time that was given", {}, Budget())
+    return Answer(lower, upper, FALLBACK, "ball", "nothing was proven in the time that was given", {}, ErrorBreakdown())
 
 
 def exact(lower: arb, upper: arb, reason: str, most: float = math.inf) -> Answer:
     """A formula in balls; most: no truth is above, though a ball may be, such as 1 of a mass."""
     low, high = max(lower_float(lower), 0.0), min(max(upper_float(upper), 0.0), most)
-    lines = budget_lines(rounding=high - low if math.isfinite(high) else 0.0)
-    return Answer(low, high, CLOSED_FORM, "ball", reason, {}, Budget(lines, lines))
+    lines = error_lines(rounding=high - low if math.isfinite(high) else 0.0)
+    return Answer(low, high, CLOSED_FORM, "ball", reason, {}, ErrorBreakdown(lines, lines))
 
 
-def answered(rung: Rung, evaluator: Evaluator, lower: float, upper: float, budget: Budget) -> Answer:
+def answered(candidate: Candidate, evaluator: Evaluator, lower: float, upper: float, budget: ErrorBreakdown) -> Answer:
     """What an evaluator said."""
-    reason = evaluator.reason or rung.reason
-    return Answer(lower, upper, rung.engine, evaluator.arithmetic, reason, dict(evaluator.parameters), budget)
+    reason = evaluator.reason or candidate.reason
+    return Answer(lower, upper, candidate.engine, evaluator.arithmetic, reason, dict(evaluator.parameters), budget)

@@ -20,7 +20,7 @@ from ..facets.cgf import Terms
 from ..facets.cumulant import cgf_of
 from ..kernels.ball import BITS_START, upper_float, working_precision
 from .evaluation import Term
-from .parts import Parts, markable, without_rare
+from .parts import Parts, partitionable, without_rare
 from .saddle import find_saddle
 from .tuning import FAR_ABOVE, RARE
 
@@ -36,7 +36,7 @@ def delta_above(terms: Sequence[Term], epsilon: float, mass: float, wanted: floa
     except UnsupportedMechanism:
         return math.inf
     above = _above(Parts(cgfs), epsilon, mass, near)
-    if above > FAR_ABOVE * wanted > FAR_ABOVE * mass and markable(cgfs):
+    if above > FAR_ABOVE * wanted > FAR_ABOVE * mass and partitionable(cgfs):
         with suppress(UnsupportedMechanism, OverflowError):
             log_rare = math.log(RARE) + math.log(wanted - mass)  # apart: their product may be below every double
             parts, _ = without_rare(cgfs, log_rare, lambda shape, start: find_saddle(shape, epsilon, None, start=start))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from ..bound import Budget, budget_lines
+from ..bound import ErrorBreakdown, error_lines
 from ..errors import agreed
 from ..kernels.ball import BITS_START, enclose, lower_float, refine, upper_float, working_precision
 from ..kernels.search import Compared, Inverse, compare, invert
@@ -27,7 +27,7 @@ class Evaluation:
 
     lower: float
     upper: float
-    budget: Budget
+    budget: ErrorBreakdown
 
     @property
     def middle(self) -> float:
@@ -79,9 +79,11 @@ class Evaluator(ABC):
             high = (arb(near.upper) - share * arb(far.lower)) / width
 
             def scaled(one: Mapping[str, float], other: Mapping[str, float]) -> Mapping[str, float]:
-                return budget_lines(**{name: upper_float((one[name] + share * other[name]) / width) for name in one})
+                return error_lines(**{name: upper_float((one[name] + share * other[name]) / width) for name in one})
 
-            budget = Budget(scaled(near.budget.upper, far.budget.lower), scaled(near.budget.lower, far.budget.upper))
+            budget = ErrorBreakdown(
+                scaled(near.budget.upper, far.budget.lower), scaled(near.budget.lower, far.budget.upper)
+            )
             lower, upper = max(lower_float(low), 0.0), min(upper_float(high), 1.0)
             return Evaluation(*agreed(lower, upper, "a secant", "the same secant"), budget)
 
@@ -106,8 +108,8 @@ class BallFormula(SelfInverse):
     def delta(self, epsilon: float) -> Evaluation:
         low, high = enclose(lambda: self.ball(arb(epsilon)))
         low, high = max(low, 0.0), min(high, 1.0)
-        lines = budget_lines(rounding=high - low)
-        return Evaluation(*agreed(low, high, "a formula", "the same formula"), Budget(lines, lines))
+        lines = error_lines(rounding=high - low)
+        return Evaluation(*agreed(low, high, "a formula", "the same formula"), ErrorBreakdown(lines, lines))
 
     def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
         found = invert(lambda point: self.against(point, delta), ceiling, min(BALL_TOLERANCE, accuracy / 8.0))
@@ -120,10 +122,10 @@ class BallFormula(SelfInverse):
         def excess() -> arb:
             return (self.ball(arb(epsilon)) - arb(level)) / arb(level)
 
-        found = refine(excess, EXCESS_BITS)
-        middle = float(found.mid()) if found.is_finite() else math.nan
+        value = refine(excess, EXCESS_BITS)
+        middle = float(value.mid()) if value.is_finite() else math.nan
         log = math.log1p(middle) if middle > -1.0 else -math.inf
-        return Compared(bool(found > 0), bool(found <= 0), log, float(found.rad()), epsilon)
+        return Compared(bool(value > 0), bool(value <= 0), log, float(value.rad()), epsilon)
 
 
 def inverse(

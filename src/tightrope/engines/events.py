@@ -37,7 +37,7 @@ def lower_by_events(terms: Sequence[Term], epsilon: float) -> float:
     best = [_best(partial(_some, subset, epsilon), _thresholds(epsilon, 1)) for subset in subsets]
     uses = sum(count for _, count in used)
     best.append(_best(partial(_every, used, tops, epsilon), _thresholds(epsilon, uses)))
-    best += [_certified(partial(pair.ball_profile, arb(epsilon))) for pair, _ in used]  # of one use alone
+    best += [_certified(partial(pair.ball_hockey_stick, arb(epsilon))) for pair, _ in used]  # of one use alone
     return max(best)
 
 
@@ -77,7 +77,7 @@ def _top(pair: Pair) -> float:
 
 def _thresholds(epsilon: float, uses: int) -> list[float]:
     """Where to look first: around epsilon, around its share for each use, and at every scale."""
-    shares = (epsilon * 2.0 ** (power / 4.0) / each for power in range(-8, 9) for each in {1, uses})
+    shares = (epsilon * 2.0 ** (power / 4.0) / value for power in range(-8, 9) for value in {1, uses})
     return sorted({2.0**power for power in range(-40, 12, 2)} | set(shares))
 
 
@@ -91,7 +91,7 @@ def _best(gain: Gain, thresholds: Sequence[float]) -> float:
             return 0.0
         low, high = thresholds[max(place - 1, 0)], thresholds[min(place + 1, len(thresholds) - 1)]
         inner = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)]
-        found = [_rough(gain(each)) for each in inner]
+        found = [_rough(gain(value)) for value in inner]
         for _ in range(NARROWINGS):
             worse = 0 if found[0] < found[1] else 1
             best, threshold = max((best, threshold), (found[1 - worse], inner[1 - worse]))

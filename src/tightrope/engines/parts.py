@@ -1,7 +1,7 @@
 """The law in parts: what is summed of it, and bounds of what is left out.
 
-Terms whose outputs can be marked (facets/marks.py) are cut into what is rare, hits and body. Cutting off what is rare
-makes large tilts possible; summing only what has a hit makes the integrand fall where most uses are body.
+Terms whose outputs can be marked (facets/partition.py) are cut into what is rare, hits and body. Cutting off what is
+rare makes large tilts possible; summing only what has a hit makes the integrand fall where most uses are body.
 Everything here is a choice in plain floats: any marks are valid. `rare` and `body` name what is left out and has to be
 bounded.
 Proof: docs/proofs/contour.md, section 10.
@@ -17,9 +17,9 @@ from flint import arb
 
 from ..errors import UnsupportedMechanism
 from ..facets.cgf import Cumulants, Terms
-from ..facets.marks import SHARPNESSES, Markable, Marked, Split
+from ..facets.partition import SHARPNESSES, Partitionable, RestrictedCgf, Split
 from .saddle import CgfSum, Saddle, Shape, find_saddle, log_alias_height
-from .tuning import DEPTH, RARE_HITS, SPLIT_STEPS, TILT_MOST
+from .tuning import DEPTH, RARE_HITS, SPLIT_STEPS, TILT_MAX
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class Parts(Shape):
     """
 
     terms: Terms
-    cuts: tuple[Marked | None, ...] = ()
+    cuts: tuple[RestrictedCgf | None, ...] = ()
     splits: tuple[Split | None, ...] = ()
     body_tilt: float = 0.0
 
     @property
-    def rare(self) -> list[tuple[Marked, int]]:
+    def rare(self) -> list[tuple[RestrictedCgf, int]]:
         """The terms that were cut."""
         return [(cut, count) for (_, count), cut in zip(self.terms, self.cuts, strict=True) if cut is not None]
 
@@ -82,9 +82,9 @@ class Parts(Shape):
         return sum((*left_out, *leaked), arb(0))
 
 
-def markable(terms: Terms) -> list[tuple[Markable, int]]:
+def partitionable(terms: Terms) -> list[tuple[Partitionable, int]]:
     """The terms that can be marked."""
-    found = ((cgf.marks(), count) for cgf, count in terms)
+    found = ((cgf.partition(), count) for cgf, count in terms)
     return [(marks, count) for marks, count in found if marks is not None]
 
 
@@ -109,19 +109,19 @@ def cut_at(terms: Terms, log_left_out: float, sharpness: int) -> Parts:
     """The composition without what is rare, with cuts of this sharpness."""
     cuts = [
         None if marks is None else marks.cut(log_left_out - math.log(count * len(terms)), sharpness)
-        for marks, count in ((cgf.marks(), count) for cgf, count in terms)
+        for marks, count in ((cgf.partition(), count) for cgf, count in terms)
     ]
     return Parts([(cut or cgf, count) for (cgf, count), cut in zip(terms, cuts, strict=True)], tuple(cuts))
 
 
 def one_hit(terms: Terms, log_delta: float) -> float:
     """The epsilon at which a single use alone makes this delta, about; not below 0."""
-    return max(0.0, *(marks.alone(log_delta - math.log(count)) for marks, count in markable(terms)))
+    return max(0.0, *(marks.alone(log_delta - math.log(count)) for marks, count in partitionable(terms)))
 
 
 def log_one_hit(terms: Terms, epsilon: float) -> float:
     """log of the delta that a single use makes by itself, about, and at most 1."""
-    return min(0.0, max(math.log(count) + marks.log_alone(epsilon) for marks, count in markable(terms)))
+    return min(0.0, max(math.log(count) + marks.log_alone(epsilon) for marks, count in partitionable(terms)))
 
 
 def with_hits(cut: Parts, epsilon: float, log_left_out: float, widths: float) -> Parts:
@@ -150,7 +150,7 @@ def with_body_bound(parts: Parts, epsilon: float, start: float = 1.0) -> tuple[P
     try:
         tilt = find_saddle(parts.body, epsilon, None, start=start).tilt
     except UnsupportedMechanism:
-        tilt = TILT_MOST
+        tilt = TILT_MAX
     return replace(parts, body_tilt=tilt), log_alias_height(parts.body.cumulants(tilt).value, tilt, epsilon)
 
 

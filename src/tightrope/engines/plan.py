@@ -14,29 +14,29 @@ from dataclasses import replace
 
 from flint import arb
 
-from .. import work
-from ..bound import Budget, budget_lines
+from .. import compute_budget
+from ..bound import ErrorBreakdown, error_lines
 from ..derived.plain import plain_ends
 from ..derived.poisson import sampled_once
 from ..derived.product import unfolded
 from ..errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhausted, agreed
-from ..kernels import conditions
+from ..kernels import fp_environment
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..question import AUTO, Question
-from . import outline
+from . import fallback_bounds
 from .answer import Answer, Point, answered, common, exact, from_edges, nothing_known
-from .edges import edges, rest_above, sealed
 from .evaluation import Evaluator, SelfInverse, Term, inverse
-from .ladder import ENGINE_NAMES, OUTLINE, Engine, Rung, ladder
-from .pooling import Pooling
+from .extremes_of_loss import conditioned_on_finite_loss, loss_extremes, rest_above
+from .parameter_binning import BinnedPlanners
+from .selection import ENGINE_NAMES, FALLBACK, Candidate, Engine, candidates
 from .tuning import (
     AHEAD,
     DEAR,
     DEAR_COST,
     DEAR_SHARE,
+    FALLBACK_TOLERANCE,
     FIRST_WIDTH,
     NEXT_TO_NOTHING,
-    OUTLINE_TOLERANCE,
     PLAIN_SHARE,
     REUSED,
     ROUGHLY,
@@ -58,17 +58,17 @@ class Planner:
         self.unfinished: set[Engine] = set()
         self.skipped: set[Engine] = set()
         # Where float64 is not what its bounds rest on, balls answer.
-        self._proof, self._auto = question.proof or not conditions.hold(), engine == AUTO
+        self._proof, self._auto = question.proof or not fp_environment.trusted(), engine == AUTO
         # The law of a product is for one engine, which asks the others.
-        self._bracketed = any(pair.bracketed() for pair, _ in terms)
-        self._ladder = ladder(engine, self._bracketed, self._proof)
+        self._bracketed = any(pair.has_bracket_only() for pair, _ in terms)
+        self._ladder = candidates(engine, self._bracketed, self._proof)
         demand_normal(self.terms)
-        self._edges = edges(terms)
+        self._edges = loss_extremes(terms)
         self._several = several
         self._sides: tuple[Planner, ...] | None = None
         self._plain: tuple[Planner, ...] | None = None
-        self._pooling = Pooling(self.terms if self._auto else (), lambda side: Planner(side, question, several))
-        self._last: tuple[Rung, Evaluator] | None = None
+        self._pooling = BinnedPlanners(self.terms if self._auto else (), lambda side: Planner(side, question, several))
+        self._last: tuple[Candidate, Evaluator] | None = None
         self._served = 0.0, 0.0  # the epsilon that it was prepared at, and the largest that it served
 
     def answer(self, point: Point, accuracy: float) -> Answer:
@@ -76,10 +76,10 @@ class Planner:
         demand_normal(point)
         if self._pooling.wanted():
             return self._pooling.answer(point, accuracy)
-        found = self._laddered(point, accuracy)
-        return self._within(found, point) if self._bracketed and found.relative_width > ROUGHLY else found
+        answer = self._by_candidates(point, accuracy)
+        return self._within(answer, point) if self._bracketed and answer.relative_width > ROUGHLY else answer
 
-    def _laddered(self, point: Point, accuracy: float) -> Answer:
+    def _by_candidates(self, point: Point, accuracy: float) -> Answer:
         """Known edges, then the ladder of engines until one is narrow enough."""
         known = self._known(point, accuracy)
         if known is not None:
@@ -88,25 +88,29 @@ class Planner:
         early: Answer | None = None  # should time run out
         refusals: list[UnsupportedMechanism] = []
         refused: set[Engine] = set()
-        for rung in self._ladder:
-            if best is not None and best.engine == rung.engine and (best.arithmetic == "ball" or rung.engine.settles):
+        for candidate in self._ladder:
+            if (
+                best is not None
+                and best.engine == candidate.engine
+                and (best.arithmetic == "ball" or candidate.engine.settles)
+            ):
                 continue  # it went to balls by itself where that helps
-            if rung.engine in refused:
+            if candidate.engine in refused:
                 continue  # what is not proven to converge is not in balls either
-            if best is None and rung.engine.weighs and self._dear(accuracy):
-                first = self._tried(rung, point, FIRST_WIDTH, math.inf)
+            if best is None and candidate.engine.weighs and self._dear(accuracy):
+                first = self._tried(candidate, point, FIRST_WIDTH, math.inf)
                 early = first if isinstance(first, Answer) else None
-            found = self._tried(rung, point, accuracy, math.inf if best is None else best.relative_width)
+            found = self._tried(candidate, point, accuracy, math.inf if best is None else best.relative_width)
             if isinstance(found, UnsupportedMechanism):
                 refusals.append(found)
-                refused |= set() if found.kind is Refusal.NEEDS_BALLS else {rung.engine}
+                refused |= set() if found.kind is Refusal.NEEDS_BALLS else {candidate.engine}
             elif found is not None:
                 best = found if best is None or found.width < best.width else best
                 if found.final or best.meets(accuracy, point.quantity):
                     return best
         best = best or early
         if self.unfinished or self.skipped or (best is None and self._auto):
-            rough = self._outlined(point, best)
+            rough = self._fall_back(point, best)
             if self.unfinished or self.skipped or rough.tells(point):
                 return rough
         if best is not None:
@@ -118,22 +122,24 @@ class Planner:
 
     def _dear(self, accuracy: float) -> bool:
         """Whether one question takes so long that there should be an answer before, should time run out."""
-        cost = sum(pair.profile_cost() for pair, _ in self.terms if pair.finite() is None)
+        cost = sum(pair.hockey_stick_cost() for pair, _ in self.terms if pair.finite() is None)
         return not (self._several or self._proof) and accuracy <= DEAR_SHARE * FIRST_WIDTH and cost >= DEAR_COST
 
-    def _tried(self, rung: Rung, point: Point, accuracy: float, beat: float) -> Answer | UnsupportedMechanism | None:
+    def _tried(
+        self, candidate: Candidate, point: Point, accuracy: float, beat: float
+    ) -> Answer | UnsupportedMechanism | None:
         """One rung's answer, or its refusal; None where time or memory ended it."""
         try:
-            with work.part(1.0 if rung is self._ladder[-1] else work.ENGINE_SHARE, clock=True):
-                return self._climb(rung, point, accuracy, beat)
+            with compute_budget.part(1.0 if candidate is self._ladder[-1] else compute_budget.ENGINE_SHARE, clock=True):
+                return self._climb(candidate, point, accuracy, beat)
         except UnsupportedMechanism as refusal:
             if refusal.kind is Refusal.TOO_MUCH_WORK:
-                self.skipped.add(rung.engine)
+                self.skipped.add(candidate.engine)
             return refusal
         except OverflowError:
             return UnsupportedMechanism("its numbers leave the range of float64", Refusal.NEEDS_BALLS)
         except WorkExhausted:
-            self.unfinished.add(rung.engine)
+            self.unfinished.add(candidate.engine)
             return None
 
     def _known(self, point: Point, accuracy: float) -> Answer | None:
@@ -143,24 +149,24 @@ class Planner:
                 from_edges(self._edges, point)
                 or self._again(point, accuracy)
                 or self._next_to_nothing(point)
-                or self._sealed(point, accuracy)
+                or self._conditioned_on_finite_loss(point, accuracy)
                 or self._joined(point, accuracy)
             )
         return None
 
-    def _sealed(self, point: Point, accuracy: float) -> Answer | None:
+    def _conditioned_on_finite_loss(self, point: Point, accuracy: float) -> Answer | None:
         """epsilon where delta is next to the infinite mass: that of the composition without its leaks."""
         levels = rest_above(self._edges.mass, point.given) if point.quantity == "epsilon" else None
-        terms = None if levels is None else sealed(self.terms)
+        terms = None if levels is None else conditioned_on_finite_loss(self.terms)
         if levels is None or terms is None:
             return None
         inner = Planner(terms, self._question, several=False)
         with suppress(UnsupportedMechanism):
-            found = inner.answer(Point("epsilon", levels[0]), accuracy)
-            other = found if levels[1] == levels[0] else inner.answer(Point("epsilon", levels[1]), accuracy)
+            answer = inner.answer(Point("epsilon", levels[0]), accuracy)
+            other = answer if levels[1] == levels[0] else inner.answer(Point("epsilon", levels[1]), accuracy)
             self._heard(inner)
-            lower, upper = agreed(other.lower, found.upper, "the rest rounded up", "the rest rounded down")
-            return replace(found, lower=lower, upper=upper)
+            lower, upper = agreed(other.lower, answer.upper, "the rest rounded up", "the rest rounded down")
+            return replace(answer, lower=lower, upper=upper)
         return None
 
     def _heard(self, *others: Planner) -> None:
@@ -174,14 +180,16 @@ class Planner:
         The total variation of a composition is at most the sum of those of its parts; where delta is at least that,
         epsilon is 0. Where moments show that delta is met at NEXT_TO_NOTHING already, nobody asks for more.
         """
-        dear = self._bracketed and any(pair.bracketed() and pair.profile_cost() > DEAR for pair, _ in self.terms)
+        dear = self._bracketed and any(
+            pair.has_bracket_only() and pair.hockey_stick_cost() > DEAR for pair, _ in self.terms
+        )
         if point.quantity == "delta" or dear:
             return None
         variation = arb(0)
         with working_precision(BITS_START):
             for pair, count in self.terms:
                 try:
-                    variation += count * pair.ball_profile(arb(0))
+                    variation += count * pair.ball_hockey_stick(arb(0))
                 except UnsupportedMechanism:
                     return None  # a product is known by its engine only
                 if not (variation <= point.given or variation < SMALL):
@@ -191,11 +199,15 @@ class Planner:
         if self._auto and not self._proof:
             from .chernoff import delta_above
 
-            with Rung(OUTLINE, False).arithmetic():
+            with Candidate(FALLBACK, False).arithmetic():
                 if delta_above(self.terms, NEXT_TO_NOTHING, upper_float(self._edges.mass), point.given) <= point.given:
-                    lines = budget_lines(truncation=point.given)
+                    lines = error_lines(truncation=point.given)
                     return answered(
-                        Rung(OUTLINE, False), outline.prepare(self.terms), 0.0, NEXT_TO_NOTHING, Budget(lines, lines)
+                        Candidate(FALLBACK, False),
+                        fallback_bounds.prepare(self.terms),
+                        0.0,
+                        NEXT_TO_NOTHING,
+                        ErrorBreakdown(lines, lines),
                     )
         return None
 
@@ -209,7 +221,7 @@ class Planner:
         if not self._sides:
             return None
         with suppress(UnsupportedMechanism):
-            with work.part(1.0 / len(self._sides)):
+            with compute_budget.part(1.0 / len(self._sides)):
                 below = self._sides[0].answer(point, accuracy)
             above = self._sides[-1].answer(point, accuracy) if len(self._sides) > 1 else below
             self._heard(*self._sides)
@@ -217,39 +229,39 @@ class Planner:
             return replace(above, lower=lower, upper=upper)
         return None
 
-    def _climb(self, rung: Rung, point: Point, accuracy: float, beat: float) -> Answer:
+    def _climb(self, candidate: Candidate, point: Point, accuracy: float, beat: float) -> Answer:
         """One rung's answer; an engine that missed where epsilon lies is asked once more at its lower end."""
-        if rung.engine.moments and self._ahead(point) > 0.0:
+        if candidate.engine.moments and self._ahead(point) > 0.0:
             with suppress(UnsupportedMechanism, OverflowError, WorkExhausted):
-                found = self._ask(rung, point, accuracy, near=point.given + self._ahead(point))
-                if found.meets(accuracy, point.quantity):
-                    return found
-        found = self._ask(rung, point, accuracy, beat=beat)
-        if not (rung.engine.aims and found.wide_epsilon(point)):
-            return found
+                answer = self._ask(candidate, point, accuracy, near=point.given + self._ahead(point))
+                if answer.meets(accuracy, point.quantity):
+                    return answer
+        answer = self._ask(candidate, point, accuracy, beat=beat)
+        if not (candidate.engine.aims and answer.wide_epsilon(point)):
+            return answer
         with suppress(UnsupportedMechanism, OverflowError, WorkExhausted):
-            return min(found, self._ask(rung, point, accuracy, near=found.lower), key=lambda each: each.width)
-        return found
+            return min(answer, self._ask(candidate, point, accuracy, near=answer.lower), key=lambda each: each.width)
+        return answer
 
     def _ahead(self, point: Point) -> float:
         """How far beyond this epsilon to prepare: what serves there serves on both sides, as the one before did."""
         return AHEAD * (self._served[1] - self._served[0]) if self._several and point.quantity == "delta" else 0.0
 
-    def _outlined(self, point: Point, best: Answer | None) -> Answer:
+    def _fall_back(self, point: Point, best: Answer | None) -> Answer:
         """What the evaluators that were prepared, and the outline, say together; from what was kept for that."""
         known = [] if best is None else [best]
-        with work.grace():
+        with compute_budget.grace():
             if self._last is not None:
-                rung, evaluator = self._last
-                with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), rung.arithmetic():
-                    known.append(self._read(rung, evaluator, point, OUTLINE_TOLERANCE))
+                candidate, evaluator = self._last
+                with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), candidate.arithmetic():
+                    known.append(self._read(candidate, evaluator, point, FALLBACK_TOLERANCE))
             if best is None or not best.width < math.inf:
-                rung = Rung(OUTLINE, self._proof)
-                with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), rung.arithmetic():
-                    rough = outline.prepare(self.terms, proof=self._proof)
-                    known.append(self._read(rung, rough, point, OUTLINE_TOLERANCE))
+                candidate = Candidate(FALLBACK, self._proof)
+                with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), candidate.arithmetic():
+                    rough = fallback_bounds.prepare(self.terms, proof=self._proof)
+                    known.append(self._read(candidate, rough, point, FALLBACK_TOLERANCE))
         if best is None or not best.width < math.inf:
-            with work.uncounted():
+            with compute_budget.uncounted():
                 known.append(self._unknown(point))
         return common(known, self.terms)
 
@@ -259,17 +271,17 @@ class Planner:
 
     def _within(self, wide: Answer, point: Point) -> Answer:
         """Cut to what simpler pairs above and below say; from what was kept for that."""
-        with suppress(WorkExhausted), work.grace():
-            for index, planner in enumerate(() if work.over() else self._plain_sides()):
+        with suppress(WorkExhausted), compute_budget.grace():
+            for index, planner in enumerate(() if compute_budget.over() else self._plain_sides()):
                 with (
                     suppress(WorkExhausted, UnsupportedMechanism, OverflowError),
-                    work.part(PLAIN_SHARE, clock=True),
+                    compute_budget.part(PLAIN_SHARE, clock=True),
                 ):
-                    found = planner.answer(point, ROUGHLY)
+                    answer = planner.answer(point, ROUGHLY)
                     if index == 0:
-                        wide = replace(wide, upper=min(wide.upper, found.upper))
+                        wide = replace(wide, upper=min(wide.upper, answer.upper))
                     else:
-                        wide = replace(wide, lower=max(wide.lower, found.lower))
+                        wide = replace(wide, lower=max(wide.lower, answer.lower))
                     agreed(wide.lower, wide.upper, "a simpler pair below", "a simpler pair above")
         return wide
 
@@ -317,15 +329,18 @@ class Planner:
             # The moments cost a fraction of a contour, and mostly they are enough; if not, a contour as there is.
             if self.below_by_moments(epsilon, delta, other.parameters.get("tilt")):
                 return True
-            with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), work.part(work.ENGINE_SHARE):
-                rough = self._climb(Rung(other.engine, ball=False), Point("delta", epsilon), ROUGHLY, math.inf)
+            with (
+                suppress(WorkExhausted, UnsupportedMechanism, OverflowError),
+                compute_budget.part(compute_budget.ENGINE_SHARE),
+            ):
+                rough = self._climb(Candidate(other.engine, ball=False), Point("delta", epsilon), ROUGHLY, math.inf)
                 if rough.upper <= delta:
                     return True
         return self.answer(Point("delta", epsilon), ROUGHLY).upper <= delta
 
     def _seen_below(self, epsilon: float, delta: float) -> bool:
         """Whether the evaluator that served last proves that so much delta will do."""
-        if self._last is None or not (self._last[0].ball or conditions.hold()) or epsilon == math.inf:
+        if self._last is None or not (self._last[0].ball or fp_environment.trusted()) or epsilon == math.inf:
             return False
         with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), self._last[0].arithmetic():
             return self._last[1].delta(epsilon).upper <= delta
@@ -336,7 +351,7 @@ class Planner:
         from .chernoff import delta_above
 
         start, mass = near if isinstance(near, float) else 1.0, upper_float(self._edges.mass)
-        with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), Rung(OUTLINE, False).arithmetic():
+        with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), Candidate(FALLBACK, False).arithmetic():
             return not self._proof and delta_above(self.terms, epsilon, mass, delta, start) <= delta
         return False
 
@@ -344,14 +359,14 @@ class Planner:
         """The answer of the evaluator that served last, if it is narrow enough here too."""
         if self._last is None:
             return None
-        rung, evaluator = self._last
-        if not (rung.ball or conditions.hold()) or (
+        candidate, evaluator = self._last
+        if not (candidate.ball or fp_environment.trusted()) or (
             point.quantity == "epsilon" and not isinstance(evaluator, SelfInverse)
         ):
             return None
         found = None
-        with suppress(UnsupportedMechanism, OverflowError), rung.arithmetic():
-            found = self._read(rung, evaluator, point, accuracy)
+        with suppress(UnsupportedMechanism, OverflowError), candidate.arithmetic():
+            found = self._read(candidate, evaluator, point, accuracy)
         # It may have been made loosely, to compare directions: what counts as narrow next to 0 is not narrow for it.
         if found is None or not (found.meets(accuracy, point.quantity) and found.relative_width <= accuracy):
             return None
@@ -360,12 +375,12 @@ class Planner:
         return found
 
     def _ask(
-        self, rung: Rung, point: Point, accuracy: float, near: float | None = None, beat: float = math.inf
+        self, candidate: Candidate, point: Point, accuracy: float, near: float | None = None, beat: float = math.inf
     ) -> Answer:
         """The engine's answer, prepared at an epsilon that is near if there is one."""
         epsilon = point.given if near is None and point.quantity == "delta" else near
-        with rung.arithmetic():
-            evaluator = rung.prepare(
+        with candidate.arithmetic():
+            evaluator = candidate.prepare(
                 self.terms,
                 beat,
                 epsilon=epsilon,
@@ -373,31 +388,31 @@ class Planner:
                 accuracy=min(REUSED[0] * accuracy, REUSED[1]) if self._several else accuracy,
                 **self._question.settings,
             )
-            self._last = rung, evaluator
+            self._last = candidate, evaluator
             self._served = (epsilon, epsilon) if epsilon is not None else (0.0, 0.0)
-            return self._read(rung, evaluator, point, accuracy)
+            return self._read(candidate, evaluator, point, accuracy)
 
-    def _read(self, rung: Rung, evaluator: Evaluator, point: Point, accuracy: float) -> Answer:
+    def _read(self, candidate: Candidate, evaluator: Evaluator, point: Point, accuracy: float) -> Answer:
         """What a prepared evaluator says."""
         if point.quantity == "delta":
             value = evaluator.delta(point.given)
-            return answered(rung, evaluator, value.lower, value.upper, value.budget)
+            return answered(candidate, evaluator, value.lower, value.upper, value.budget)
         ends = self._edges
         ceiling = upper_float(ends.supremum) if ends.mass <= point.given else math.inf
         if isinstance(evaluator, SelfInverse):
             found = evaluator.inverse(point.given, ceiling, accuracy)
         else:
-            found = inverse(evaluator, point.given, ceiling, min(rung.engine.finest, accuracy / 8.0))
-        nothing = Budget()
-        budget = Budget(
+            found = inverse(evaluator, point.given, ceiling, min(candidate.engine.finest, accuracy / 8.0))
+        nothing = ErrorBreakdown()
+        budget = ErrorBreakdown(
             (found.at_upper.budget if found.at_upper else nothing).upper,
             (found.at_lower.budget if found.at_lower else nothing).lower,
         )
-        return answered(rung, evaluator, found.lower, min(found.upper, ceiling), budget)
+        return answered(candidate, evaluator, found.lower, min(found.upper, ceiling), budget)
 
 
 def demand_normal(value: object) -> None:
     """Refuses doubles that this thread would take for others."""
-    if conditions.misread(value):
+    if fp_environment.misread(value):
         hint = "it has a number below 2.3e-308, which this process flushes to zero; switch gradual underflow on"
         raise UnsupportedMechanism(hint)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from ..errors import UnsupportedMechanism
 from ..facets.cgf import Cgf, Cumulants
 from ..kernels.plain import dyadic
-from .tuning import BRACKET_LEAST, SAMPLE, SEARCH_FACTOR, SEARCH_STEPS, STEP_BITS, TILT_BITS, TILT_LEAST, TILT_MOST
+from .tuning import BRACKET_MIN, SAMPLE, SEARCH_FACTOR, SEARCH_STEPS, STEP_BITS, TILT_BITS, TILT_MAX, TILT_MIN
 
 Weighted = Sequence[tuple[Cgf, float]]
 
@@ -100,7 +100,7 @@ def find_saddle(
     shape: Shape,
     epsilon: float | None,
     log_delta: float | None,
-    tilt_most: float = TILT_MOST,
+    tilt_most: float = TILT_MAX,
     start: float = 1.0,
     *,
     log_least: float = -math.inf,
@@ -146,13 +146,13 @@ def _solve(shape: Shape, towards: Towards, tilt_most: float, start: float) -> Sa
 
 def _search(shape: Shape, towards: Towards, start: float, tilt_most: float) -> Saddle:
     """Newton in log c inside a shrinking bracket, halving it where Newton is slow."""
-    low, high, log_tilt = math.log(TILT_LEAST), math.log(tilt_most), math.log(min(start, tilt_most))
+    low, high, log_tilt = math.log(TILT_MIN), math.log(tilt_most), math.log(min(start, tilt_most))
     last = math.inf
     for _ in range(120):
-        found = saddle_at(shape, dyadic(math.exp(log_tilt), TILT_BITS))
-        step, done = towards(found)
-        if done or high - low < BRACKET_LEAST:
-            return found
+        saddle = saddle_at(shape, dyadic(math.exp(log_tilt), TILT_BITS))
+        step, done = towards(saddle)
+        if done or high - low < BRACKET_MIN:
+            return saddle
         low, high = (max(low, log_tilt), high) if step > 0.0 else (low, min(high, log_tilt))
         following = log_tilt + max(-1.5, min(1.5, step))
         slow = abs(step) > 0.7 * abs(last) and high - low < 3.0

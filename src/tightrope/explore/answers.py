@@ -16,7 +16,7 @@ from ..extend.expressions import has_unknown
 from ..extend.mechanisms import GIVE_FILES, neighbours
 from ..extend.result import Result
 from . import audits, ledger_views, single, views
-from .asked import RUNS_MOST, PageQuestion
+from .asked import RUNS_MAX, PageQuestion
 from .form import form_of
 from .ledger import LedgerReader
 from .menu import menu
@@ -79,8 +79,8 @@ def results(asked: PageQuestion) -> list[Result]:
 
 def document(asked: PageQuestion, allowing: Allowing) -> dict[str, Any]:
     """The results of several questions as one document, which `tightrope verify` reads; each is a call of its own."""
-    if len(asked.parts) != len(asked.given.get("questions") or ()) or not 0 < len(asked.parts) <= RUNS_MOST:
-        raise InvalidParameter(f"a document holds the answers to 1 to {RUNS_MOST} questions")
+    if len(asked.parts) != len(asked.given.get("questions") or ()) or not 0 < len(asked.parts) <= RUNS_MAX:
+        raise InvalidParameter(f"a document holds the answers to 1 to {RUNS_MAX} questions")
     found = []
     for part in asked.parts:
         with allowing(part.seconds):

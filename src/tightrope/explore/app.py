@@ -27,7 +27,7 @@ from .guard import TOO_LONG, Guard, TooLong
 from .lanes import Busy, Lanes, Spot
 from .process import CANCELLED
 
-ID_MOST = 64  # characters of a client and of a spot
+ID_MAX = 64  # characters of a client and of a spot
 KINDS_OF_FILES: Mapping[str, str] = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -99,7 +99,7 @@ def _read(body: bytes) -> tuple[Spot, dict[str, Any]]:
     """Who asks what; ValueError, TypeError or KeyError for anything else."""
     document = json.loads(body)
     client, spot, question = (document[name] for name in ("client", "spot", "question"))
-    if not all(isinstance(each, str) and 0 < len(each) <= ID_MOST for each in (client, spot)):
+    if not all(isinstance(text, str) and 0 < len(text) <= ID_MAX for text in (client, spot)):
         raise TypeError
     if not isinstance(question, dict):
         raise TypeError
@@ -108,11 +108,11 @@ def _read(body: bytes) -> tuple[Spot, dict[str, Any]]:
 
 def _parts(folder: Traversable, above: str = "") -> Iterator[tuple[str, bytes]]:
     """The files of the page by their names, read once: what is not among them is not given out."""
-    for each in folder.iterdir():
-        if each.is_dir():
-            yield from _parts(each, f"{above}{each.name}/")
+    for path in folder.iterdir():
+        if path.is_dir():
+            yield from _parts(path, f"{above}{path.name}/")
         else:
-            yield above + each.name, each.read_bytes()
+            yield above + path.name, path.read_bytes()
 
 
 def _file(parts: Mapping[str, bytes], name: str) -> Response:

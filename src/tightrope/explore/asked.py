@@ -12,17 +12,17 @@ from typing import Any
 
 from .. import InvalidParameter, Mechanism, parse
 from ..extend.expressions import Template, has_unknown, parse_template
-from ..extend.parameters import WHOLE_MOST
+from ..extend.parameters import WHOLE_MAX
 from ..extend.questions import SECONDS
 from ..extend.reports import REPORT_SECONDS
 from ..extend.wording import cut
 from .ledger import LedgerReader
 
-RUNS_MOST = 8  # of the page
-TEXT_MOST = 10_000  # characters of an expression on the page
+RUNS_MAX = 8  # of the page
+TEXT_MAX = 10_000  # characters of an expression on the page
 FIRST_SECONDS = 0.4  # of a first picture, which another one follows
 SEARCH_FIRST = 1.5  # seconds of a search while its target is dragged
-NUMBER_MOST = 60  # characters of a number
+NUMBER_MAX = 60  # characters of a number
 FIRST = "first"
 
 
@@ -45,9 +45,9 @@ class PageQuestion:
         text = self.given.get("text")
         if not isinstance(text, str):
             raise InvalidParameter("text must be an expression, such as Gaussian(sigma=2) * 10")
-        if len(text) > TEXT_MOST:
+        if len(text) > TEXT_MAX:
             raise InvalidParameter(
-                f"an expression on this page has at most {TEXT_MOST:,} characters, not {len(text):,}: use counts "
+                f"an expression on this page has at most {TEXT_MAX:,} characters, not {len(text):,}: use counts "
                 "(* 1000), or the command line"
             )
         return text
@@ -73,7 +73,7 @@ class PageQuestion:
         given = self.given.get("questions") if self.given.get("kind") == "document" else None
         if not isinstance(given, list):
             return []
-        return [PageQuestion(each, self.files) for each in given[: RUNS_MOST + 1] if isinstance(each, dict)]
+        return [PageQuestion(each, self.files) for each in given[: RUNS_MAX + 1] if isinstance(each, dict)]
 
     def run(self) -> Mechanism:
         """The mechanism that the text describes."""
@@ -88,7 +88,7 @@ class PageQuestion:
     def word(self, name: str) -> str:
         """A short text."""
         value = self.given.get(name, "")
-        if not isinstance(value, str) or len(value) > NUMBER_MOST:
+        if not isinstance(value, str) or len(value) > NUMBER_MAX:
             raise InvalidParameter(f"{name} must be a word, not {cut(value)}")
         return value
 
@@ -96,9 +96,9 @@ class PageQuestion:
         """A number, as it was typed or as JSON has it."""
         value = self.given.get(name, default)
         number = math.nan
-        if isinstance(value, float) or (type(value) is int and abs(value) <= WHOLE_MOST):
+        if isinstance(value, float) or (type(value) is int and abs(value) <= WHOLE_MAX):
             number = float(value)
-        elif isinstance(value, str) and len(value) <= NUMBER_MOST and value.isascii() and "_" not in value:
+        elif isinstance(value, str) and len(value) <= NUMBER_MAX and value.isascii() and "_" not in value:
             try:
                 number = float(value)
             except ValueError:
@@ -119,4 +119,4 @@ class PageQuestion:
         values = self.given.get(name, [])
         if not isinstance(values, list) or len(values) > most:
             raise InvalidParameter(f"{name} must be a list of at most {most} numbers")
-        return [PageQuestion({name: each}).number(name) for each in values]
+        return [PageQuestion({name: value}).number(name) for value in values]

@@ -19,27 +19,27 @@ from .asked import PageQuestion
 from .shown import ends
 
 EPSILON_DIGITS = 6
-FILE_NAME_MOST = 255  # characters of the name of a file
+FILE_NAME_MAX = 255  # characters of the name of a file
 
 
 def audited(asked: PageQuestion) -> dict[str, Any]:
     """What was seen, and what it refutes."""
-    text, name, delta = _text(asked, "text"), _text(asked, "name")[:FILE_NAME_MOST], asked.number("delta")
+    text, name, delta = _text(asked, "text"), _text(asked, "name")[:FILE_NAME_MAX], asked.number("delta")
     design, claim = asked.word("design"), asked.text or None
-    found = tr.audit(
+    result = tr.audit(
         **scores_of_text(_text(asked, "scores"), name), design=design, claim=claim, delta=delta, seconds=asked.seconds
     )
     run = asked.run() if claim is not None and not has_unknown(text) else None
-    least = found.epsilon_lower
+    least = result.epsilon_lower
     return {
-        "sentences": list(found.sentences),
-        "assumed": list(found.assumptions),
-        "warnings": list(found.warnings),
-        "refuted": found.refuted,
+        "sentences": list(result.sentences),
+        "assumed": list(result.assumptions),
+        "warnings": list(result.warnings),
+        "refuted": result.refuted,
         "epsilon": None if least is None else {"value": least, "text": rounded(least, EPSILON_DIGITS, up=False)},
         "claimed": None if run is None else ends(run.epsilon(delta, seconds=asked.seconds)),
-        "tests": [[test.method, test.rank, test.count, test.trials, test.weight] for test in found.tests],
-        "json": found.to_json(),
+        "tests": [[test.method, test.rank, test.count, test.trials, test.weight] for test in result.tests],
+        "json": result.to_json(),
         "command": _command(name, design, delta, text),
         "python": _python(name, design, delta, text),
     }

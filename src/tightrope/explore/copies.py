@@ -54,10 +54,10 @@ def put(text: str, value: str) -> str:
     """The text with this in place of every ? outside of quotes; braces become those of an f-string's text."""
     braces = {"{": "{{", "}": "}}"}
 
-    def replaced(found: re.Match[str]) -> str:
-        if found[0] == "?":
+    def replaced(match: re.Match[str]) -> str:
+        if match[0] == "?":
             return value
-        return re.sub(r"[{}]", lambda each: braces[each[0]], found[0])
+        return re.sub(r"[{}]", lambda each: braces[each[0]], match[0])
 
     return _QUOTED.sub(replaced, text)
 
@@ -66,7 +66,7 @@ def filled(text: str, value: float) -> str:
     """The text with a number in place of every ?."""
     if not has_unknown(text):
         return text
-    return re.sub(_QUOTED, lambda found: short(value) if found[0] == "?" else found[0], text)
+    return re.sub(_QUOTED, lambda match: short(value) if match[0] == "?" else match[0], text)
 
 
 def one_line(text: str) -> str:

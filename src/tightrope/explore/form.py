@@ -57,13 +57,13 @@ class FormReader:
         return {**base, "chips": [*base["chips"], chip]}
 
     def _arguments(self, make: type[Mechanism], call: ast.Call) -> dict[str, Any]:
-        by_place = zip((each.name for each in keywords(make)), call.args, strict=False)
-        by_name = ((str(each.arg), each.value) for each in call.keywords if each.arg != "name")
+        by_place = zip((keyword.name for keyword in keywords(make)), call.args, strict=False)
+        by_name = ((str(keyword.arg), keyword.value) for keyword in call.keywords if keyword.arg != "name")
         return {"arguments": [{"name": name, "text": self._typed(value)} for name, value in (*by_place, *by_name)]}
 
     def _typed(self, tree: ast.expr) -> str:
         """What stands there, as it was typed."""
-        start, end = (self._start + len(self._line[:each].decode()) for each in _span(tree))
+        start, end = (self._start + len(self._line[:value].decode()) for value in _span(tree))
         return self._text[start:end]
 
 
@@ -73,12 +73,12 @@ def _bare(kind: str, **more: Any) -> dict[str, Any]:
 
 def _named(found: dict[str, Any], call: ast.Call) -> dict[str, Any]:
     """With the name that is given as a keyword."""
-    names = [each.value for each in call.keywords if each.arg == "name"]
-    return {**found, "chips": [{"kind": "name", "text": _constant(each)} for each in names]}
+    names = [keyword.value for keyword in call.keywords if keyword.arg == "name"]
+    return {**found, "chips": [{"kind": "name", "text": _constant(name)} for name in names]}
 
 
 def _word(call: ast.Call) -> str:
-    return _constant([*call.args, *(each.value for each in call.keywords)][0])
+    return _constant([*call.args, *(keyword.value for keyword in call.keywords)][0])
 
 
 def _constant(tree: ast.expr) -> str:

@@ -82,7 +82,7 @@ class Guard:
         if headers.getlist("host") != [headers.get("host")] or headers.get("host") not in self._hosts:
             return 421, WRONG_NAME
         origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
-        if origin is not None and origin not in {f"http://{each}" for each in self._hosts}:
+        if origin is not None and origin not in {f"http://{host}" for host in self._hosts}:
             return 403, WRONG_ORIGIN
         if site not in ("none", "same-origin") and not (site == "same-site" and scope["path"] == "/"):
             return 403, WRONG_ORIGIN

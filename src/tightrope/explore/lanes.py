@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from .asked import PageQuestion
 from .process import CANCELLED, CANCELLED_SECONDS, TOO_LONG, Address, Answering
 
-WAITING_MOST = 400  # questions in a lane: then it is busy
-CLIENTS_MOST = 1000  # whose last turn is remembered
+WAITING_MAX = 400  # questions in a lane: then it is busy
+CLIENTS_MAX = 1000  # whose last turn is remembered
 SLACK_FACTOR, SLACK_SECONDS = 2.0, 1.5  # of its seconds, and so many more: then a process is ended
 FAULT = "the process that answers this could not be asked; it is started again"
 LEDGER_PROCESSES = 2  # of one page too: a price takes seconds, and the counters move on meanwhile
@@ -69,11 +69,11 @@ class Lane:
 
     def open(self) -> None:
         """Begins to answer."""
-        self._tasks = [asyncio.create_task(self._work(each)) for each in self._answering]
+        self._tasks = [asyncio.create_task(self._work(answering)) for answering in self._answering]
 
     async def warm(self) -> None:
         """Starts the processes before anybody asks."""
-        await asyncio.gather(*(each.start() for each in self._answering))
+        await asyncio.gather(*(answering.start() for answering in self._answering))
 
     async def close(self) -> None:
         """Ends every process."""
@@ -82,7 +82,7 @@ class Lane:
         for turn in (*self._waiting.values(), *self._running.values()):
             turn.settle(CANCELLED)
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.gather(*(each.end() for each in self._answering))
+        await asyncio.gather(*(answering.end() for answering in self._answering))
 
     async def ask(self, spot: Spot, question: dict[str, Any]) -> dict[str, Any]:
         """The answer, or that a newer question came."""
@@ -91,7 +91,7 @@ class Lane:
         if older is not None:
             turn.order = older.order
         self.drop(spot)
-        if len(self._waiting) >= WAITING_MOST:
+        if len(self._waiting) >= WAITING_MAX:
             raise Busy
         self._waiting[spot] = turn
         self._changed.set()
@@ -154,8 +154,8 @@ class Lane:
     def _next(self) -> Turn | None:
         """The turn of whoever has waited longest since the last one, and has not all that one page may have."""
         busy: dict[str, int] = {}
-        for each in self._running:
-            busy[each.client] = busy.get(each.client, 0) + 1
+        for spot in self._running:
+            busy[spot.client] = busy.get(spot.client, 0) + 1
         free = [
             turn
             for turn in self._waiting.values()
@@ -168,7 +168,7 @@ class Lane:
         self._running[turn.spot] = turn
         self._served.pop(turn.spot.client, None)
         self._served[turn.spot.client] = next(self._numbers)
-        while len(self._served) > CLIENTS_MOST:
+        while len(self._served) > CLIENTS_MAX:
             del self._served[next(iter(self._served))]
         return turn
 

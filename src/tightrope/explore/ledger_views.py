@@ -38,11 +38,11 @@ from ..ledger import NotFound
 from .asked import PageQuestion
 from .ledger import LedgerReader, shown_by
 
-LEDGER_NAME_MOST = 200  # characters
-USED_MOST = 100  # budgets of which the tree says how much is gone
-JOBS_MOST = 20
-PAST_MOMENTS_MOST = 400  # of a chart
-PROMISE_LINES_MOST = 6
+LEDGER_NAME_MAX = 200  # characters
+USED_MAX = 100  # budgets of which the tree says how much is gone
+JOBS_MAX = 20
+PAST_MOMENTS_MAX = 400  # of a chart
+PROMISE_LINES_MAX = 6
 
 Told = Mapping[str, Any]
 
@@ -51,7 +51,7 @@ def overview(asked: PageQuestion) -> dict[str, Any]:
     """The tree, and the budget that is asked for, or the first; which is asked for again every few seconds."""
     reader, budgets = shown_by(asked.ledger), shown_by(asked.ledger).budgets()
     rows = list(budget_tree(budgets))
-    statuses = {each["name"]: reader.status(each["name"]) for each, _ in rows[:USED_MOST]}
+    statuses = {each["name"]: reader.status(each["name"]) for each, _ in rows[:USED_MAX]}
     name = _name(asked) or (rows[0][0]["name"] if rows else "")
     return {
         "at": moment(time.time_ns() // 1_000_000),
@@ -65,14 +65,14 @@ def past(asked: PageQuestion) -> dict[str, Any]:
     reader, name = shown_by(asked.ledger), _name(asked)
     from ..extend.ledgers import thinned
 
-    status, moments = reader.status(name), thinned(reader.history(name)["moments"], PAST_MOMENTS_MOST)
+    status, moments = reader.status(name), thinned(reader.history(name)["moments"], PAST_MOMENTS_MAX)
     until = max([time.time_ns() // 1_000_000, *(each["at"] for each in moments[-1:])])
     drawn = _epsilons(status, moments) if status["kind"] == ENDLESS else _shares(status, moments)
     return {
         "name": name,
         **drawn,
         "times": [{"x": at, "xText": moment(at)} for at in (*(each["at"] for each in moments), until)],
-        "jobs": [_job(each, name) for each in reader.reservations(name)[:JOBS_MOST]],
+        "jobs": [_job(reservation, name) for reservation in reader.reservations(name)[:JOBS_MAX]],
         "json": documents.write(documents.plain(status)),
         "command": f"tightrope ledger status {name} --ledger {shlex.quote(reader.shown)}",
         "python": f"import tightrope as tr\n\nwith tr.ledger.open({_address(reader)!r}) as ledger:\n"
@@ -89,7 +89,7 @@ def further(asked: PageQuestion) -> dict[str, Any]:
 
 def _name(asked: PageQuestion) -> str:
     name = asked.given.get("budget", "")
-    if not isinstance(name, str) or len(name) > LEDGER_NAME_MOST:
+    if not isinstance(name, str) or len(name) > LEDGER_NAME_MAX:
         raise InvalidParameter(f"budget must be the name of one, not {name!r:.60}")
     return name
 
@@ -133,13 +133,13 @@ def _budget(reader: LedgerReader, name: str, status: Told | None) -> dict[str, A
 
 def _shares(status: Told, moments: Sequence[Told]) -> dict[str, Any]:
     """What was spent, and what was held above it, as shares of what is promised; texts are rounded up."""
-    axes = [axis for axis in telling(status) if axis["ceiling"]][:PROMISE_LINES_MOST]
+    axes = [axis for axis in telling(status) if axis["ceiling"]][:PROMISE_LINES_MAX]
     series = []
     for axis in axes:
         name, ceiling = axis["name"], axis["ceiling"]
         units = [each["axes"][name] for each in moments]
         pairs = [(Fraction(spent, ceiling), Fraction(held + spent, ceiling)) for held, spent, *_ in units]
-        series.append({"label": name, "points": [_point(*each) for each in [*pairs, *pairs[-1:]]]})
+        series.append({"label": name, "points": [_point(*pair) for pair in [*pairs, *pairs[-1:]]]})
     raised = [(axis["name"], axis["total"] / axis["ceiling"]) for axis in axes[:1] if axis["total"] < axis["ceiling"]]
     return {
         "title": "Share of the promise that is spent, and held above it",
@@ -151,14 +151,14 @@ def _shares(status: Told, moments: Sequence[Told]) -> dict[str, Any]:
 
 
 def _point(spent: Fraction, used: Fraction) -> dict[str, Any]:
-    low, high = (100.0 * float(each) for each in (spent, used))
+    low, high = (100.0 * float(fraction) for fraction in (spent, used))
     return {"low": low, "high": high, "lowText": percent(spent), "highText": percent(used)}
 
 
 def _epsilons(status: Told, moments: Sequence[Told]) -> dict[str, Any]:
     """What the odometer said, held included; upper ends. Where it is not known, nothing is drawn."""
     told = [] if "reason" in status["odometer"] else odometers(status, moments)
-    points = [{"low": each, "high": each, "lowText": number(each), "highText": number(each)} for each in told]
+    points = [{"low": value, "high": value, "lowText": number(value), "highText": number(value)} for value in told]
     delta = number(status["promise"]["delta"])
     return {
         "title": f"Epsilon used, at most, at delta {delta}",

@@ -43,7 +43,7 @@ def _offered(name: str, make: Any) -> dict[str, Any]:
         "name": name,
         "summary": str(getdoc(make)).splitlines()[0],
         "example": make.example,
-        "takes": [_keyword(each) for each in keywords(make)],
+        "takes": [_keyword(keyword) for keyword in keywords(make)],
         "starts": _starting(name, make.example),
     }
 

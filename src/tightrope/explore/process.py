@@ -14,8 +14,8 @@ from typing import Any
 
 from ..extend import processes, work
 
-REPLY_MOST = 1 << 26  # bytes of a line: a report with its pictures is the longest
-HELD_MOST = 700 << 20  # bytes: a process that held more is replaced by a new one
+REPLY_MAX = 1 << 26  # bytes of a line: a report with its pictures is the longest
+HELD_MAX = 700 << 20  # bytes: a process that held more is replaced by a new one
 READY_SECONDS = 120.0
 CANCELLED_SECONDS = 2.0  # after which a question that is not wanted any more is ended with its process
 ENDED_SECONDS = 5.0
@@ -42,7 +42,7 @@ class Answering:
             *processes.command("tightrope.explore.worker"),
             stdin=PIPE,
             stdout=PIPE,
-            limit=REPLY_MOST,
+            limit=REPLY_MAX,
             env=processes.environment(),
             start_new_session=True,  # an interrupt from the keyboard is for the server alone
         )
@@ -63,7 +63,7 @@ class Answering:
             died = process.returncode is not None
             await self.end()
             return {"error": DIED if died else self._late, "column": None}
-        if reply["held"] > HELD_MOST:
+        if reply["held"] > HELD_MAX:
             await self.end()
         answer: dict[str, Any] = reply["answer"]
         return answer
@@ -99,5 +99,5 @@ class Answering:
         if not line.endswith(b"\n"):  # it ended, perhaps in the middle of a line
             await process.wait()
             return None
-        found: dict[str, Any] = json.loads(line)
-        return found
+        document: dict[str, Any] = json.loads(line)
+        return document

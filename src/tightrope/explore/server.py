@@ -14,15 +14,15 @@ from .. import InvalidParameter
 from ..extend.processes import cores
 from ..extend.servers import TellingServer, listening_at
 from .app import application
-from .asked import TEXT_MOST
+from .asked import TEXT_MAX
 from .lanes import Lanes
 from .process import Address
 
 ADDRESS = "127.0.0.1"
-CONNECTIONS_MOST = 1000
+CONNECTIONS_MAX = 1000
 CLOSING_SECONDS = 3
 TOKEN_BYTES = 18
-TOKEN_LEAST = 8  # characters
+TOKEN_MIN = 8  # characters
 
 
 def serve(
@@ -46,7 +46,7 @@ def serve(
             log_config=None,  # what goes wrong is told by those who ask; a closed terminal is no fault
             access_log=False,
             server_header=False,
-            limit_concurrency=CONNECTIONS_MOST,
+            limit_concurrency=CONNECTIONS_MAX,
             timeout_graceful_shutdown=CLOSING_SECONDS,
             ws="none",
         )
@@ -56,8 +56,8 @@ def serve(
 
 def checked_token(token: str) -> str:
     """A token of one's own: long enough not to be guessed, and the same in every address."""
-    if len(token) < TOKEN_LEAST or not all(each.isascii() and (each.isalnum() or each in "-_") for each in token):
-        raise InvalidParameter(f"a token has at least {TOKEN_LEAST} letters, digits, - or _")
+    if len(token) < TOKEN_MIN or not all(text.isascii() and (text.isalnum() or text in "-_") for text in token):
+        raise InvalidParameter(f"a token has at least {TOKEN_MIN} letters, digits, - or _")
     return token
 
 
@@ -67,10 +67,12 @@ def state(expressions: Sequence[str], of_ledger: bool = False) -> str:
         return "#view=ledger" if of_ledger else ""
     if len(expressions) == 1 and (shared := shared_state(expressions[0])) is not None:
         return f"#{shared}"
-    for each in expressions:
-        if len(each) > TEXT_MOST:
-            raise InvalidParameter(f"an expression on the page has at most {TEXT_MOST:,} characters, not {len(each):,}")
-    return f"#{urlencode([('run', each) for each in expressions])}"
+    for expression in expressions:
+        if len(expression) > TEXT_MAX:
+            raise InvalidParameter(
+                f"an expression on the page has at most {TEXT_MAX:,} characters, not {len(expression):,}"
+            )
+    return f"#{urlencode([('run', text) for text in expressions])}"
 
 
 def shared_state(text: str) -> str | None:

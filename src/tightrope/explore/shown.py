@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .. import Bound, Budget
+from .. import Bound, ErrorBreakdown
 from ..extend.documents import plain
 from ..extend.result import Result, notes, why_wide
 from ..extend.wording import rounded, short
@@ -46,11 +46,11 @@ def about(result: Result) -> dict[str, Any]:
 
 def wide(bounds: Iterable[Bound]) -> str | None:
     """Why some of these are wide, in a line; None where none is."""
-    lines = {line for each in bounds if (line := why_wide(each, _spoken)) is not None}
+    lines = {line for bound in bounds if (line := why_wide(bound, _spoken)) is not None}
     return min(lines) if lines else None
 
 
-def budget(spent: Budget) -> list[dict[str, Any]]:
+def budget(spent: ErrorBreakdown) -> list[dict[str, Any]]:
     """What each source of error took, above and below, the widest first; texts are rounded up."""
     rows = [(name, spent.upper.get(name, 0.0), spent.lower.get(name, 0.0)) for name in {**spent.upper, **spent.lower}]
     return [

@@ -41,7 +41,7 @@ def calibrate(asked: PageQuestion) -> dict[str, Any]:
     template = asked.template()
     epsilon, delta = asked.number("epsilon"), asked.number("delta")
     began = time.perf_counter()
-    found = tr.calibrate(
+    calibration = tr.calibrate(
         template,
         target=Target(epsilon=epsilon, delta=delta),
         parameter=template.parameter,
@@ -50,22 +50,22 @@ def calibrate(asked: PageQuestion) -> dict[str, Any]:
     )
     taken = time.perf_counter() - began
     return {
-        **_found(found),
-        "text": copies.filled(asked.text, found.value),
+        **_found(calibration),
+        "text": copies.filled(asked.text, calibration.value),
         "seconds": taken,
         "command": copies.command("calibrate", asked.text, {"epsilon": epsilon, "delta": delta}),
         "python": copies.calibration(template, epsilon, delta),
-        "json": result.calibration(found, taken),
+        "json": result.calibration(calibration, taken),
     }
 
 
-def _found(found: Calibration) -> dict[str, Any]:
-    missed = found.missed
+def _found(calibration: Calibration) -> dict[str, Any]:
+    missed = calibration.missed
     return {
-        "parameter": found.parameter,
-        "value": found.value,
-        "valueText": short(found.value),
-        **ends(found.bound),
+        "parameter": calibration.parameter,
+        "value": calibration.value,
+        "valueText": short(calibration.value),
+        **ends(calibration.bound),
         "missed": None if missed is None else {"valueText": short(missed.value), **ends(missed.bound)},
-        "ended": found.ended,
+        "ended": calibration.ended,
     }

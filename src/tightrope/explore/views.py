@@ -25,11 +25,11 @@ from . import copies
 from .asked import PageQuestion
 from .shown import ends, point, wide
 
-PLACES_MOST = 240
+PLACES_MAX = 240
 ROUGH_PLACES, FINE_PLACES = 8, 61  # 60 cells: of a range such as [0, 3] the places are short decimals
 STEP_ROWS = 24  # of a chart by steps
 REPEATS = 10  # of a run that is not one thing many times
-PINS_MOST = 20
+PINS_MAX = 20
 # Of a trade-off: round ones, dense by their logarithm below a tenth and evenly above.
 RATES = (
     0.0,
@@ -52,7 +52,7 @@ def curve(asked: PageQuestion) -> Chart:
     """delta at equally spaced epsilons, and at those that were pinned."""
     run, began = asked.run(), time.perf_counter()
     start, stop = asked.number("from", 0.0), asked.number("to", 4.0)
-    pinned = (each for each in asked.numbers("pins", PINS_MOST) if start <= each <= stop)
+    pinned = (number for number in asked.numbers("pins", PINS_MAX) if start <= number <= stop)
     places = sorted({*_grid(start, stop, _points(asked)), *pinned})
     found = run.curve(epsilons=places, seconds=asked.seconds)
     results = _results(run, "delta", "epsilon", list(found), began)
@@ -62,34 +62,34 @@ def curve(asked: PageQuestion) -> Chart:
 def steps(asked: PageQuestion) -> Chart:
     """epsilon at one delta as the run goes on: by steps, and by epochs where it is a training run."""
     run, delta, began = asked.run(), asked.number("delta"), time.perf_counter()
-    rows = asked.whole("points", ROUGH_PLACES if asked.rough else STEP_ROWS, 1, PLACES_MOST)
-    unit, found = _by_steps(run, delta, rows, asked.seconds)
-    share = (time.perf_counter() - began) / max(len(found), 1)
+    rows = asked.whole("points", ROUGH_PLACES if asked.rough else STEP_ROWS, 1, PLACES_MAX)
+    unit, epochs = _by_steps(run, delta, rows, asked.seconds)
+    share = (time.perf_counter() - began) / max(len(epochs), 1)
     results = [
         Result(repr(part), "epsilon", {"delta": delta}, bound, share)
-        for part, bound in zip(found.runs, found.bounds, strict=True)
+        for part, bound in zip(epochs.runs, epochs.bounds, strict=True)
     ]
     points = [
         {**point(float(count), bound), "epoch": epoch, "epochText": rounded(epoch, 6, up=False) if epoch else "0"}
-        for count, epoch, bound in zip(found.steps, found.epochs, found.bounds, strict=True)
+        for count, epoch, bound in zip(epochs.steps, epochs.epochs, epochs.bounds, strict=True)
     ]
-    return Chart({"points": points, "unit": unit, "notes": list(found.notes)}, results)
+    return Chart({"points": points, "unit": unit, "notes": list(epochs.notes)}, results)
 
 
 def tradeoff(asked: PageQuestion) -> Chart:
     """The least false negative rate, and the highest true positive rate, over false positive rates."""
     run, began = asked.run(), time.perf_counter()
     rates = RATES[::RATES_ROUGH] if asked.rough else RATES
-    found = run.tradeoff_curve(fprs=rates, seconds=asked.seconds)
-    results = _results(run, "tradeoff", "fpr", list(found), began)
-    bends = (float(f"{each:.{BEND_DIGITS}g}") for each in found.bends())  # near them, and short
-    places = sorted({*found.fprs, *(each for each in bends if 0.0 <= each <= 1.0)})
-    bounds = [found.at(each) for each in places]
-    hits = [complement(each) for each in bounds]
+    tradeoffs = run.tradeoff_curve(fprs=rates, seconds=asked.seconds)
+    results = _results(run, "tradeoff", "fpr", list(tradeoffs), began)
+    bends = (float(f"{bend:.{BEND_DIGITS}g}") for bend in tradeoffs.bends())  # near them, and short
+    places = sorted({*tradeoffs.fprs, *(bend for bend in bends if 0.0 <= bend <= 1.0)})
+    bounds = [tradeoffs.at(place) for place in places]
+    hits = [complement(bound) for bound in bounds]
     drawn = {
-        "points": [_rate(*each, found) for each in zip(places, bounds, strict=True)],
-        "hits": [_rate(*each, found) for each in zip(places, hits, strict=True)],
-        "wide": wide(each for each in found.bounds if each.width > RATE_SEEN),
+        "points": [_rate(*each, tradeoffs) for each in zip(places, bounds, strict=True)],
+        "hits": [_rate(*each, tradeoffs) for each in zip(places, hits, strict=True)],
+        "wide": wide(bound for bound in tradeoffs.bounds if bound.width > RATE_SEEN),
         "command": copies.command("tradeoff", asked.text, {"fpr": list(rates)}),
         "python": copies.question(asked.text, "tradeoff_curve", {"fprs": list(rates)}),
     }
@@ -122,8 +122,8 @@ def risk(asked: PageQuestion) -> Chart:
 def compare(asked: PageQuestion) -> Chart:
     """What every other method says of epsilon at one delta."""
     run, delta, began = asked.run(), asked.number("delta"), time.perf_counter()
-    found = tr.compare(run, delta=delta, seconds=asked.seconds)
-    results = [Result(repr(run), "epsilon", {"delta": delta}, found.truth, time.perf_counter() - began)]
+    comparison = tr.compare(run, delta=delta, seconds=asked.seconds)
+    results = [Result(repr(run), "epsilon", {"delta": delta}, comparison.truth, time.perf_counter() - began)]
     rows = [
         {
             "method": row.method,
@@ -133,12 +133,12 @@ def compare(asked: PageQuestion) -> Chart:
             "distance": row.distance,
             "why": row.why,
         }
-        for row in found.rows
+        for row in comparison.rows
     ]
     options = {"delta": delta}
     drawn = {
-        "truth": ends(found.truth),
-        "why": found.why,
+        "truth": ends(comparison.truth),
+        "why": comparison.why,
         "rows": rows,
         "command": copies.command("compare", asked.text, options),
         "python": copies.comparison(asked.text, delta),
@@ -159,7 +159,7 @@ def _grid(start: float, stop: float, points: int) -> list[float]:
 
 
 def _points(asked: PageQuestion) -> int:
-    return asked.whole("points", ROUGH_PLACES if asked.rough else FINE_PLACES, 2, PLACES_MOST)
+    return asked.whole("points", ROUGH_PLACES if asked.rough else FINE_PLACES, 2, PLACES_MAX)
 
 
 def _points_of(places: Sequence[float], bounds: Sequence[Bound]) -> dict[str, Any]:

@@ -24,10 +24,10 @@ from ..errors import ExpressionError, InvalidParameter, TightropeError
 from ..mechanisms.base import Mechanism
 from ..mechanisms.data_file import Folder
 from .reader import Measured, Reader
-from .scan import LENGTH_MOST as LENGTH_MOST
+from .scan import LENGTH_MAX as LENGTH_MAX
 from .scan import has_unknown, scan, tree_of
 
-TRIED_LENGTH_MOST = 10_000  # of a text with an unknown, for which more than a few values are tried
+TRIED_LENGTH_MAX = 10_000  # of a text with an unknown, for which more than a few values are tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def parse_template(text: str, files: Folder | None = None) -> Template:
     refused: TightropeError | None = None
     measured: Measured = {}
     # A value that is accepted: only then has all of the text been read.
-    for power in POWERS if len(text) <= TRIED_LENGTH_MOST else POWERS[:3]:
+    for power in POWERS if len(text) <= TRIED_LENGTH_MAX else POWERS[:3]:
         reader = Reader(text, 2**power, files, measured)
         try:
             reader.mechanism(tree)

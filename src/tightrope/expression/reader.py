@@ -17,9 +17,9 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.data_file import DataFile, Folder, allowed_file
 from ..registry import JOINS, check_arguments, find_mechanism, find_transform, is_matrix, keywords, usage
 from ..transforms.composition import compose
-from .scan import CHAIN, DEPTH_MOST, UNKNOWN, line_of
+from .scan import CHAIN, DEPTH_MAX, UNKNOWN, line_of
 
-POWER_BITS_MOST = 1023  # whole numbers stay within the range of a double
+POWER_BITS_MAX = 1023  # whole numbers stay within the range of a double
 
 Number = int | float
 Measured = dict[ast.expr, Mechanism]  # what was read from files, by the call that names them
@@ -96,8 +96,8 @@ class Reader:
             case ast.Call(func=ast.Attribute(value=inner, attr="named")):
                 return self.named(inner, node)
             case ast.Call(func=ast.Attribute(value=inner, attr=name) as called):
-                if _calls_before(inner) >= DEPTH_MOST:  # what is written of it would nest as deep
-                    raise self.error(f"more than {DEPTH_MOST} transformations in a row", node)
+                if _calls_before(inner) >= DEPTH_MAX:  # what is written of it would nest as deep
+                    raise self.error(f"more than {DEPTH_MAX} transformations in a row", node)
                 with self.at(called):
                     transform = find_transform(name)
                 base = self.value(inner)
@@ -198,7 +198,7 @@ class Reader:
         if factors and isinstance(self.value(rest), Mechanism) and divisor > 0:
             written = " * ".join(map(ast.unparse, factors)) + f" / {ast.unparse(node.right)}"
             message = f"a mechanism cannot be divided; write the count in brackets, * ({written:.60})"
-            count = math.prod(self.number(each) for each in factors) / divisor
+            count = math.prod(self.number(factor) for factor in factors) / divisor
             if count != math.floor(count):
                 message += f", and whole: {count:.10g} rounds up to {math.ceil(count):,}"
         raise self.error(message.replace(UNKNOWN, "?"), node.right)
@@ -227,7 +227,7 @@ class Reader:
 
     def bounded(self, number: Number, node: ast.expr) -> Number:
         if isinstance(number, int):
-            if not isinstance(number, bool) and number.bit_length() <= POWER_BITS_MOST:
+            if not isinstance(number, bool) and number.bit_length() <= POWER_BITS_MAX:
                 return number
         elif math.isfinite(number):
             return number
@@ -297,7 +297,7 @@ def _power(left: Number, right: Number) -> Number:
     """A power is sized before it is computed."""
     if isinstance(left, float) or isinstance(right, float) or right < 0:
         return nearest_power(left, right)
-    if abs(left) > 1 and abs(left).bit_length() * right > 2 * POWER_BITS_MOST:
+    if abs(left) > 1 and abs(left).bit_length() * right > 2 * POWER_BITS_MAX:
         raise OverflowError
     power: int = left**right
     return power
@@ -328,7 +328,7 @@ def _taken(annotation: str) -> str:
 def _calls_before(node: ast.expr) -> int:
     """How many methods were called on what stands there, one after the other; no more than the limit are counted."""
     count = 0
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and count < DEPTH_MOST:
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and count < DEPTH_MAX:
         node, count = node.func.value, count + 1
     return count
 

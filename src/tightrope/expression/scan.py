@@ -10,9 +10,9 @@ from ..calls import quoted
 from ..errors import ExpressionError, InvalidParameter
 
 UNKNOWN = "_"  # what ? becomes for Python's parser
-LENGTH_MOST = 100_000
-DEPTH_MOST = 100
-SIGNS_MOST = 20
+LENGTH_MAX = 100_000
+DEPTH_MAX = 100
+SIGNS_MAX = 20
 CHAIN = "too long a chain of operators; JSON has no such limit"
 
 # Between quotes, a backslash stands before a quote or another backslash only.
@@ -51,11 +51,11 @@ def scan(text: str, unknown: bool) -> None:
     """Bounds what Python's parser will have to work on, in one pass."""
     if not isinstance(text, str):
         raise InvalidParameter(f"an expression is a text, not {type(text).__name__}")
-    if len(text) > LENGTH_MOST:
+    if len(text) > LENGTH_MAX:
         raise ExpressionError(
-            f"longer than {LENGTH_MOST} characters; use counts (* 1000) for repeated mechanisms",
-            text[:LENGTH_MOST],
-            LENGTH_MOST + 1,
+            f"longer than {LENGTH_MAX} characters; use counts (* 1000) for repeated mechanisms",
+            text[:LENGTH_MAX],
+            LENGTH_MAX + 1,
         )
     if not text.strip():
         raise ExpressionError("the expression is empty; try Gaussian(sigma=2) * 10", text, 1)
@@ -70,8 +70,8 @@ def scan(text: str, unknown: bool) -> None:
             signs = 0
             continue
         signs = signs + 1 if token in "+-" else 0
-        if signs > SIGNS_MOST:
-            raise ExpressionError(f"more than {SIGNS_MOST} signs in a row", text, column)
+        if signs > SIGNS_MAX:
+            raise ExpressionError(f"more than {SIGNS_MAX} signs in a row", text, column)
         if token[0].isalnum() or token[0] == "_":
             _check_word(token, text, column)
         elif token == "?" and unknown:
@@ -84,8 +84,8 @@ def scan(text: str, unknown: bool) -> None:
             raise ExpressionError(f"the character {token!r} has no meaning in an expression", text, column)
         if token in "([":
             opened.append((token, column))
-            if len(opened) > DEPTH_MOST:
-                raise ExpressionError(f"brackets nested more than {DEPTH_MOST} deep", text, column)
+            if len(opened) > DEPTH_MAX:
+                raise ExpressionError(f"brackets nested more than {DEPTH_MAX} deep", text, column)
         elif token in _CLOSES and (not opened or opened.pop()[0] != _CLOSES[token]):
             raise ExpressionError(f"unbalanced bracket: {token!r} closes nothing", text, column)
     if opened:

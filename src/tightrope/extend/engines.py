@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..engines.ladder import ENGINE_NAMES
+from ..engines.selection import ENGINE_NAMES
 from ..question import AUTO, EngineSettings
 
 __all__ = [

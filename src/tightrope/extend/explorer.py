@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..explore.asked import RUNS_MOST
+from ..explore.asked import RUNS_MAX
 from ..explore.ledger import LedgerReader
 from ..explore.server import serve, shared_state
 
 __all__ = [
     "LedgerReader",
-    "RUNS_MOST",
+    "RUNS_MAX",
     "serve",
     "shared_state",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..expression import LENGTH_MOST, Template, parse_template
+from ..expression import LENGTH_MAX, Template, parse_template
 from ..expression.reader import Reader
 from ..expression.scan import has_unknown, line_of, scan, tree_of
 from ..kernels.nearest import FUNCTIONS
@@ -16,7 +16,7 @@ __all__ = [
     "has_unknown",
     "JOINS",
     "keywords",
-    "LENGTH_MOST",
+    "LENGTH_MAX",
     "line_of",
     "MECHANISMS",
     "parse_template",

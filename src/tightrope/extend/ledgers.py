@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..ledger.chain import canonical
 from ..ledger.database import shown_address
-from ..ledger.filing import gather as budget_report
+from ..ledger.history import thinned
 from ..ledger.ledger import read_anchor
-from ..ledger.past import thinned
+from ..ledger.reports import gather as budget_report
 
 __all__ = [
     "budget_report",

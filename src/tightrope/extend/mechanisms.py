@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..derived.poisson import rate_ends
 from ..mechanisms.base import confidence, leaves
 from ..mechanisms.data_file import GIVE_FILES
-from ..readings.small_print import local as is_local
+from ..metrics.small_print import local as is_local
 from ..relation import neighbours
 from ..transforms.base import Transformation
 from ..transforms.best_of import BestOf

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from ..account import by_epoch, grid
 from ..errors import agreed
-from ..readings.law import Law, Told
-from ..readings.rates import RATES_MOST
-from ..readings.risk import notes as risk_notes
-from ..readings.risk import risk as risk_of
+from ..metrics.law import Law, Told
+from ..metrics.rates import RATES_MAX
+from ..metrics.risk import notes as risk_notes
+from ..metrics.risk import risk as risk_of
 
 __all__ = [
     "agreed",
     "by_epoch",
     "grid",
     "Law",
-    "RATES_MOST",
+    "RATES_MAX",
     "risk_notes",
     "risk_of",
     "Told",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..mechanisms.parameters import (
-    WHOLE_MOST,
+    WHOLE_MAX,
     finite,
     in_order,
     nonnegative,
@@ -23,5 +23,5 @@ __all__ = [
     "probability",
     "real",
     "whole",
-    "WHOLE_MOST",
+    "WHOLE_MAX",
 ]

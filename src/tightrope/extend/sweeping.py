@@ -6,7 +6,7 @@ from ..sweep.definition import Definition, read_definition
 from ..sweep.executor import Executor
 from ..sweep.journal import Journal
 from ..sweep.local import LocalProcesses
-from ..sweep.picture import COLUMNS_SHOWN, PICTURE_ROWS_MOST, check_axes, scene_of
+from ..sweep.picture import COLUMNS_SHOWN, PICTURE_ROWS_MAX, check_axes, scene_of
 from ..sweep.picture import draw as draw_map
 from ..sweep.plan import Plan
 from ..sweep.run import executor_of
@@ -25,7 +25,7 @@ __all__ = [
     "Journal",
     "kinds_of",
     "LocalProcesses",
-    "PICTURE_ROWS_MOST",
+    "PICTURE_ROWS_MAX",
     "Plan",
     "read_definition",
     "scene_of",

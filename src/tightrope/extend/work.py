@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..work import POINT_SHARE, Meter, Rating, allowance, left, part, patience, share_of
+from ..compute_budget import POINT_SHARE, Meter, Rating, allowance, left, part, patience, share_of
 
 __all__ = [
     "allowance",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..kernels.enclosure import Enclosure
     from ..pair import Pair
     from .lattice import Lattice, LatticeStep
-    from .marks import Markable
+    from .partition import Partitionable
 
 ORDINARY = (1e-150, 1e150)  # squares of a shift stay within doubles
 # Inner quadrature aims at this relative error, times the count: far below the rounding of a double.
@@ -88,14 +88,14 @@ class BallTilted(Protocol):
         """phi(t) at t = 0, step, ..., (nodes - 1) step; a step that is no double only for losses on a lattice."""
 
 
-class Decay(Protocol):
+class CfDecay(Protocol):
     """How |phi(t)| falls under the law tilted by e^{c l}."""
 
     def log_bound(self, radius: float) -> float:
         """At or above log |phi(t)| for every t >= radius >= 0; 0 where nothing is known."""
 
 
-class NoDecay:
+class NoCfDecay:
     """|phi| <= 1 is all that is known: atoms make a transform return."""
 
     def log_bound(self, radius: float) -> float:
@@ -125,19 +125,19 @@ class Cgf(ABC):
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
         """The same in balls."""
 
-    def decay(self, tilt: float) -> Decay:
+    def cf_decay(self, tilt: float) -> CfDecay:
         """Bounds of |phi| in float64; those proven in balls unless there are cheaper ones."""
-        return self.ball_decay(tilt)
+        return self.ball_cf_decay(tilt)
 
-    def ball_decay(self, tilt: float) -> Decay:
+    def ball_cf_decay(self, tilt: float) -> CfDecay:
         """Bounds of |phi| proven in balls; nothing is known of laws with atoms."""
-        return NoDecay()
+        return NoCfDecay()
 
     def horizon(self) -> float:
         """Up to when the bounds of |phi| hold; beyond, outcomes that are nearly on a lattice may make it return."""
         return math.inf
 
-    def marks(self) -> Markable | None:
+    def partition(self) -> Partitionable | None:
         """How its outputs can be marked, to sum the law in parts; None where that is not known."""
         return None
 
@@ -147,13 +147,13 @@ class LatticeCgf(Cgf):
 
     pair: Pair
 
-    def period_decay(self, tilt: float, step: LatticeStep) -> Decay:
+    def period_cf_decay(self, tilt: float, step: LatticeStep) -> CfDecay:
         """Bounds of |phi(t)|, in balls, for every t from the radius on up to pi/step."""
         own = self.pair.lattice()
-        return self.own_period_decay(tilt, own) if own is not None and own.step == step else NoDecay()
+        return self.own_period_cf_decay(tilt, own) if own is not None and own.step == step else NoCfDecay()
 
     @abstractmethod
-    def own_period_decay(self, tilt: float, own: Lattice) -> Decay:
+    def own_period_cf_decay(self, tilt: float, own: Lattice) -> CfDecay:
         """The same for the step of its own lattice."""
 
 

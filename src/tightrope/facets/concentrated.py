@@ -20,13 +20,13 @@ def rho_of_range(lowest: arb | None, highest: arb) -> arb | None:
     if lowest is None:
         return highest
     most = abs(highest).max(abs(lowest))
-    found = highest.min(most * (most / 2).tanh())
+    least = highest.min(most * (most / 2).tanh())
     spread, lean = highest - lowest, ((-lowest).expm1() / -(-highest).expm1()).log()
     if not lean.is_finite():  # an end next to 0, or beyond what has an exponential
-        return found
+        return least
     # tanh(h/2)/h is at most 1/2, its limit at 0.
     skewed = spread * spread / 4 * (arb(0.5) if lean.contains(0) else (lean / 2).tanh() / lean)
-    return found.min(skewed) if skewed.is_finite() else found
+    return least.min(skewed) if skewed.is_finite() else least
 
 
 def rho_of_laplace(edge: arb) -> arb:

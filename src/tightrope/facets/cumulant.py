@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from flint import acb, arb
 
-from .. import work
+from .. import compute_budget
 from ..errors import UnsupportedMechanism
 from ..kernels.ball import BITS_START, complex_log, upper_float, working_precision
 from .cgf import LOG_TOLERANCE
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 CUMULANT_BITS = 60  # of K, relative to max(1, |K|)
 BITS_STEPS = (96, 160, 320, 640)
-QUADRATURE_POINTS_MOST = 200_000  # of one quadrature: a second at most
-QUADRATURE_ORDER_MOST = 3e4  # of a quadrature: beyond, it would take many points for what simpler bounds tell as well
+QUADRATURE_POINTS_MAX = 200_000  # of one quadrature: a second at most
+QUADRATURE_ORDER_MAX = 3e4  # of a quadrature: beyond, it would take many points for what simpler bounds tell as well
 MOMENT_WORK = 5e5  # units, of one moment of one part
 
 
@@ -53,12 +53,12 @@ def cumulant(pair: Pair, z: complex, bits: int = CUMULANT_BITS) -> acb:
     best = acb("nan")
     for extra in BITS_STEPS:
         with working_precision(bits + extra):
-            found = _value(pair, z, bits + extra)
-            if found.real == arb.pos_inf():
-                return found
-            if found.is_finite():
-                best = found
-                if abs(found).rad() + found.rad() <= arb(2) ** -bits * abs(found).max(arb(1)):
+            value = _value(pair, z, bits + extra)
+            if value.real == arb.pos_inf():
+                return value
+            if value.is_finite():
+                best = value
+                if abs(value).rad() + value.rad() <= arb(2) ** -bits * abs(value).max(arb(1)):
                     break
     if not best.is_finite():
         raise UnsupportedMechanism(f"its cgf cannot be enclosed at {z}")
@@ -67,7 +67,7 @@ def cumulant(pair: Pair, z: complex, bits: int = CUMULANT_BITS) -> acb:
 
 def cumulant_above(pair: Pair, order: float) -> float:
     """At or above K(order), order > 0: the least of what is known; inf where nothing is."""
-    work.spend(MOMENT_WORK)
+    compute_budget.spend(MOMENT_WORK)
     try:
         with working_precision(BITS_START):
             formula = pair.log_moment(acb(order))
@@ -75,7 +75,7 @@ def cumulant_above(pair: Pair, order: float) -> float:
                 return upper_float(formula.real)
             bound = pair.log_moment_above(order)
             above = math.inf if bound is None else upper_float(bound)
-        return min(above, _by_supremum(pair, order) if order > QUADRATURE_ORDER_MOST else _by_quadrature(pair, order))
+        return min(above, _by_supremum(pair, order) if order > QUADRATURE_ORDER_MAX else _by_quadrature(pair, order))
     except (OverflowError, ZeroDivisionError):
         return math.inf
 
@@ -92,7 +92,7 @@ def _value(pair: Pair, z: complex, bits: int) -> acb:
         return _value(pair.reversed(), flipped, bits)
     known, reach = cgf_of(pair), abs(z.imag)
     tolerance = 0.8 * bits * math.log(2.0)
-    if known.points(z.real, reach, tolerance) > QUADRATURE_POINTS_MOST:
+    if known.points(z.real, reach, tolerance) > QUADRATURE_POINTS_MAX:
         raise UnsupportedMechanism(f"its quadrature needs too many points at {z}")
     law = known.ball_tilted(z.real, reach, tolerance)
     if not reach:
@@ -105,7 +105,7 @@ def _by_quadrature(pair: Pair, order: float) -> float:
     """In float64, which is faster than balls by far."""
     with suppress(UnsupportedMechanism):
         known = pair.cgf()
-        if known is not None and known.points(order, 0.0, LOG_TOLERANCE) <= QUADRATURE_POINTS_MOST:
+        if known is not None and known.points(order, 0.0, LOG_TOLERANCE) <= QUADRATURE_POINTS_MAX:
             value = float(known.tilted(order, 0.0, LOG_TOLERANCE).log_mgf.upper)
             return math.inf if math.isnan(value) else value
     return math.inf

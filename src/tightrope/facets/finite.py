@@ -89,7 +89,7 @@ class FiniteLaw(ABC):
     def floats(self) -> FloatAtoms:
         """The atoms in float64."""
 
-    def profile(self, epsilon: arb) -> arb | None:
+    def hockey_stick(self, epsilon: arb) -> arb | None:
         """H(e^epsilon) by a formula; None where only the list of atoms tells."""
         return None
 
@@ -113,12 +113,12 @@ class FiniteLaw(ABC):
         """Pair.shifted, for more than one time."""
         return None
 
-    def sealed(self) -> FiniteLaw | None:
+    def conditioned_on_finite_loss(self) -> FiniteLaw | None:
         """The law of the outcomes that both sides have, renormalised; None unless both give them the same mass."""
         return None
 
 
-def listed_profile(p: Enclosure, loss: Enclosure, infinite: Enclosure, epsilon: Enclosure) -> Enclosure:
+def listed_hockey_stick(p: Enclosure, loss: Enclosure, infinite: Enclosure, epsilon: Enclosure) -> Enclosure:
     """H(e^eps) = w + the sum of p (1 - e^(eps - l)) over the losses above, which rise: nothing cancels."""
     import numpy as np
 

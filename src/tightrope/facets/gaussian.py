@@ -21,8 +21,8 @@ def mu_of_range(lowest: arb, highest: arb) -> arb | None:
         return arb(0)
     both = -(lowest - highest).expm1()
     wrong, missed = (-highest).exp() * -lowest.expm1() / both, lowest.exp() * -(-highest).expm1() / both
-    found = [quantile_above(wrong) + quantile_above(missed), _both_wrong((most / 2).tanh(), 1 / (1 + most.exp()))]
-    return least_known(*(each if each.is_finite() else None for each in found))
+    values = [quantile_above(wrong) + quantile_above(missed), _both_wrong((most / 2).tanh(), 1 / (1 + most.exp()))]
+    return least_known(*(value if value.is_finite() else None for value in values))
 
 
 def mu_of_laplace(edge: arb) -> arb:

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 from flint import acb, arb
 
 
-class RatioFall(NamedTuple):
+class RatioDecay(NamedTuple):
     """|psi(c + i v)| is at most e^log_bound for every v >= u, and at most slope/v."""
 
     log_bound: arb
@@ -29,7 +29,7 @@ class RatioTransform(Protocol):
         """Units of work of one value, about."""
         ...
 
-    def fall(self, real: arb, least: arb) -> RatioFall:
+    def fall(self, real: arb, least: arb) -> RatioDecay:
         """Of psi beyond an imaginary part."""
         ...
 

@@ -114,15 +114,17 @@ def _named(made: Mechanism, name: object, kind: type) -> Mechanism:
         return made
 
 
-def _flagged(mechanism: Any, found: Translated) -> Translated:
+def _flagged(mechanism: Any, translated: Translated) -> Translated:
     """With the neighbours that the object names; a composition has the default, whatever its parts have."""
     own = mechanism.neighboring
-    if own in (EITHER, found.neighbours):
-        return found
-    narrower = own in ONE_WAY or found.made.relation is None  # both directions hold in each; noise as it is in any
-    if found.neighbours != EITHER or not narrower:
-        raise _refused(mechanism, f"it is made for {found.neighbours}, and says {own}: account for each on its own")
-    return replace(found, neighbours=own)
+    if own in (EITHER, translated.neighbours):
+        return translated
+    narrower = own in ONE_WAY or translated.made.relation is None  # both directions hold in each; noise as it is in any
+    if translated.neighbours != EITHER or not narrower:
+        raise _refused(
+            mechanism, f"it is made for {translated.neighbours}, and says {own}: account for each on its own"
+        )
+    return replace(translated, neighbours=own)
 
 
 def _first(function: Any) -> Any:
@@ -150,7 +152,7 @@ def _composed(mechanism: Any, parts: Sequence[Any], counts: Sequence[float], rec
     if len(parts) != len(counts):
         raise _refused(mechanism, f"it has {len(parts)} parts and {len(counts)} counts; autodp drops the longer end")
     found = [_read(part, records) for part in parts]
-    kinds = sorted({each.neighbours for each in found})
+    kinds = sorted({translated.neighbours for translated in found})
     if set(kinds) & set(ONE_WAY):
         kinds = [kind for kind in kinds if kind != EITHER]  # which holds in each direction
     if len(kinds) > 1:
@@ -158,7 +160,7 @@ def _composed(mechanism: Any, parts: Sequence[Any], counts: Sequence[float], rec
             mechanism, f"its parts are for {' and for '.join(kinds)}: set neighboring of each part to what it is for"
         )
     uses = [whole("the count of a part", count, least=0) for count in counts]
-    made = compose([each.made * times for each, times in zip(found, uses, strict=True)])
+    made = compose([translated.made * times for translated, times in zip(found, uses, strict=True)])
     return Translated(made, kinds[0] if kinds else EITHER)
 
 

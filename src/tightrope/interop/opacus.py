@@ -102,7 +102,7 @@ class OpacusAccountant(IAccountant):  # type: ignore[misc]  # Opacus has no type
     @property
     def run(self) -> Mechanism:
         """All steps so far as a mechanism of tightrope, for any other question."""
-        return compose([each.mechanism * each.steps for each in map(Steps.read, self.history)])
+        return compose([steps.mechanism * steps.steps for steps in map(Steps.read, self.history)])
 
     def bound(self, delta: float, *, seconds: float = SECONDS, accuracy: float | None = None) -> Bound:
         """Both ends of the epsilon spent so far, with their certificate."""
@@ -142,17 +142,17 @@ def spending(
     relation_of(ledger, budget, Relation.ADD_REMOVE.value)
     reserved = Steps.read((optimizer.noise_multiplier, sample_rate, steps, options.pop("batches", 1)))
     before = optimizer.step_hook
-    with counted(ledger, budget, reserved.mechanism * reserved.steps, key, **options) as found:
+    with counted(ledger, budget, reserved.mechanism * reserved.steps, key, **options) as step_spending:
 
         def hook(stepping: Any) -> None:
             now = (stepping.noise_multiplier, sample_rate, 1, stepping.accumulated_iterations)
-            found.step(Steps.read(now).mechanism)
+            step_spending.step(Steps.read(now).mechanism)
             if before is not None:
                 before(stepping)
 
         optimizer.attach_step_hook(hook)
         try:
-            yield found
+            yield step_spending
         finally:
             optimizer.attach_step_hook(before)
 

@@ -73,7 +73,7 @@ class StepSpending:
     @property
     def part(self) -> Mechanism:
         """The steps that were counted."""
-        return compose([repeat(each, times) for each, times in self._taken.items() if times])
+        return compose([repeat(mechanism, times) for mechanism, times in self._taken.items() if times])
 
     def settle(self) -> None:
         """Commits what was counted, after which nothing more is; what its time ended before is spent already.
@@ -110,17 +110,17 @@ def counted(ledger: Ledger, budget: str, run: Mechanism | str, key: str, **optio
     """
     whole_run = parse(run) if isinstance(run, str) else run
     with ledger.spend(budget, whole_run, key, **options) as reservation:
-        found = StepSpending(reservation, whole_run)
-        yield found
+        spending = StepSpending(reservation, whole_run)
+        yield spending
         if reservation.state == "running":
-            found.settle()
+            spending.settle()
 
 
 def relation_of(ledger: Ledger, budget: str, *known: str) -> str:
     """Which data are neighbours for this budget; RelationMismatch where a library's steps are not about such data."""
-    found = str(ledger.status(budget)["relation"])
-    if found not in known:
+    text = str(ledger.status(budget)["relation"])
+    if text not in known:
         raise RelationMismatch(
-            f"the budget {budget!r} is about {found} neighbours, and these steps about {' or '.join(known)}"
+            f"the budget {budget!r} is about {text} neighbours, and these steps about {' or '.join(known)}"
         )
-    return found
+    return text

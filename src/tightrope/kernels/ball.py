@@ -14,14 +14,14 @@ from functools import reduce
 
 from flint import acb, arb, ctx
 
-from .. import work
+from .. import compute_budget
 from .directed import next_down, next_up
 
 _LOCK = threading.RLock()
 
 BITS_START = 128
 BALLS = 1e4  # units of work: what a formula in balls takes at least
-BITS_MOST = 1 << 14
+BITS_MAX = 1 << 14
 INTEGER_BITS = 1 << 20
 LEAST_NORMAL = 2.0**-1022
 
@@ -35,7 +35,7 @@ class working_precision:  # noqa: N801  # it reads as what holds inside
         self._bits = bits
 
     def __enter__(self) -> None:
-        work.spend(BALLS)
+        compute_budget.spend(BALLS)
         _LOCK.acquire()
         self._before: int = ctx.prec
         try:
@@ -62,7 +62,7 @@ def enclose(formula: Callable[[], arb], bits_wanted: int = 56) -> tuple[float, f
             good = ball.is_finite() and (
                 ball.is_exact() or ball.rel_accuracy_bits() >= bits_wanted or ball.abs_upper() < arb(2) ** -1080
             )
-            if good or bits >= BITS_MOST:
+            if good or bits >= BITS_MAX:
                 return lower_float(ball), upper_float(ball)
         bits *= 2
 
@@ -78,7 +78,7 @@ def refine(formula: Callable[[], arb], bits_wanted: int) -> arb:
                 if radius < arb(2) ** -bits_wanted or not radius < before / 2:
                     return ball
                 before = radius
-            if bits >= BITS_MOST:
+            if bits >= BITS_MAX:
                 return ball
         bits *= 2
 
@@ -133,8 +133,8 @@ def integer(ball: arb) -> int | None:
     """
     if not ball.abs_upper() < arb(2) ** INTEGER_BITS:
         return None
-    found = ball.unique_fmpz()
-    return None if found is None else int(found)
+    value = ball.unique_fmpz()
+    return None if value is None else int(value)
 
 
 def floors(number: arb) -> range:

@@ -24,10 +24,10 @@ from ..errors import InvalidParameter
 from .ball import working_precision
 from .columns import Columns, DenseColumns, ToeplitzColumns, dense, inverse_toeplitz, toeplitz
 
-CORRELATED_MOST = 256  # of which a common part is looked for
+CORRELATED_MAX = 256  # of which a common part is looked for
 SHARED_RETRIES = 4
 FACTOR_BITS, FACTOR_BITS_EACH = 256, 6  # elimination loses about that many with each
-BIN_PRODUCTS_MOST = 1 << 23  # of whole numbers
+BIN_PRODUCTS_MAX = 1 << 23  # of whole numbers
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,9 @@ def _dense_gram(columns: DenseColumns, bins: int) -> list[list[int]]:
 def _toeplitz_gram(columns: ToeplitzColumns, bins: int) -> list[list[int]]:
     """Block by block: a block that begins at phase f of the bins has bin i from its step (i - f) mod bins on."""
     start = max(len(columns.coefficients) - bins, 0)  # from here on S repeats
-    if bins * (start + bins) > BIN_PRODUCTS_MOST:
+    if bins * (start + bins) > BIN_PRODUCTS_MAX:
         raise InvalidParameter(
-            f"bins times coefficients must be at most {BIN_PRODUCTS_MOST:,}, not {bins:,} times "
+            f"bins times coefficients must be at most {BIN_PRODUCTS_MAX:,}, not {bins:,} times "
             f"{len(columns.coefficients):,}: give fewer coefficients, as of a banded C"
         )
     sums = list(columns.coefficients) + [0] * (start + 2 * bins - len(columns.coefficients))
@@ -128,7 +128,7 @@ def _toeplitz_gram(columns: ToeplitzColumns, bins: int) -> list[list[int]]:
         blocks.update((at * columns.block % bins, columns.block) for at in range(more))
     if last:
         blocks[whole * columns.block % bins, last] += 1
-    if bins * bins * len(blocks) > BIN_PRODUCTS_MOST:
+    if bins * bins * len(blocks) > BIN_PRODUCTS_MAX:
         raise InvalidParameter(f"bins must be fewer where C begins anew after {columns.block:,} steps, not {bins:,}")
     found = [[0] * bins for _ in range(bins)]
     for (phase, length), count in blocks.items():
@@ -145,7 +145,7 @@ def _toeplitz_gram(columns: ToeplitzColumns, bins: int) -> list[list[int]]:
 def _shared(entries: Sequence[Sequence[int]], slack: int) -> tuple[Fraction, tuple[Fraction, ...] | None]:
     """1/(1^T G^-1 1) and the weights G^-1 1 times that, exactly; with slack a number a little below,
     proven by a factorisation of what is left."""
-    if len(entries) > CORRELATED_MOST:
+    if len(entries) > CORRELATED_MAX:
         return Fraction(0), None
     if not slack:
         if not positive_definite(entries, Fraction(0), 0):
@@ -153,7 +153,7 @@ def _shared(entries: Sequence[Sequence[int]], slack: int) -> tuple[Fraction, tup
         solved = fmpz_mat([list(row) for row in entries]).solve(fmpz_mat([[1]] * len(entries)))
         parts = [Fraction(int(each.p), int(each.q)) for row in solved.tolist() for each in row]
         shared = 1 / sum(parts, Fraction(0))
-        return shared, tuple(shared * each for each in parts) if min(parts) >= 0 else None
+        return shared, tuple(shared * part for part in parts) if min(parts) >= 0 else None
     scale = max(row[i] for i, row in enumerate(entries))
     matrix = np.array([[entry / scale if scale else 0.0 for entry in row] for row in entries])
     try:

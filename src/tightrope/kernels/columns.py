@@ -24,7 +24,7 @@ from ..errors import InvalidParameter
 
 SPAN_BITS = 512
 INVERSE_BITS = 256
-COEFFICIENTS_MOST = 1 << 20
+COEFFICIENTS_MAX = 1 << 20
 GROWTH_BITS = 1100  # of coefficients of an inverse: larger ones than doubles
 
 
@@ -123,7 +123,7 @@ class ToeplitzColumns(Columns):
         c = self.coefficients
         even, odd = c[::2], c[1::2]
         return any(
-            all(sign * each >= 0 for each in even) and all(other * each >= 0 for each in odd)
+            all(sign * value >= 0 for value in even) and all(other * value >= 0 for value in odd)
             for sign in (1, -1)
             for other in (1, -1)
         )
@@ -177,32 +177,32 @@ def inverse_toeplitz(coefficients: Sequence[float], steps: int, block: int) -> t
     # In units of 2^unit, c_0 = 2^-exponent/b_0 has INVERSE_BITS digits.
     unit = -exponent - first.bit_length() - INVERSE_BITS
     numerator = 1 << (-exponent - unit)
-    found = [_quotient(numerator, first)]
-    rounded = found[0] * first != numerator
+    values = [_quotient(numerator, first)]
+    rounded = values[0] * first != numerator
     turned = rest[::-1]
-    for m in range(1, min(block, COEFFICIENTS_MOST + 1)):
-        known = found[-len(rest) :] if rest else []
+    for m in range(1, min(block, COEFFICIENTS_MAX + 1)):
+        known = values[-len(rest) :] if rest else []
         total = -sum(map(int.__mul__, turned[len(rest) - len(known) :], known))
-        each = _quotient(total, first)
-        rounded = rounded or each * first != total
-        if abs(each).bit_length() > GROWTH_BITS + INVERSE_BITS:
+        value = _quotient(total, first)
+        rounded = rounded or value * first != total
+        if abs(value).bit_length() > GROWTH_BITS + INVERSE_BITS:
             raise InvalidParameter(
                 f"the C with this inverse has coefficients that grow beyond doubles by step {m + 1}: noise made by it "
                 "has no more than so many steps, or a restart="
             )
-        found.append(each)
-        if not any(found[-len(rest) - 1 :]):  # and so are all that follow
+        values.append(value)
+        if not any(values[-len(rest) - 1 :]):  # and so are all that follow
             break
     else:
-        if block > COEFFICIENTS_MOST:
+        if block > COEFFICIENTS_MAX:
             raise InvalidParameter(
-                f"the C with this inverse has coefficients that do not end by step {COEFFICIENTS_MOST:,}, and steps or "
+                f"the C with this inverse has coefficients that do not end by step {COEFFICIENTS_MAX:,}, and steps or "
                 "restart must be at most as many"
             )
-    while not found[-1]:
-        found.pop()
-    error = _error(found, first, exponent, unit, block) if rounded else 0
-    return ToeplitzColumns(_smoothed(found, 2 * error), steps, block, 3 * error * (math.isqrt(block) + 1)), unit
+    while not values[-1]:
+        values.pop()
+    error = _error(values, first, exponent, unit, block) if rounded else 0
+    return ToeplitzColumns(_smoothed(values, 2 * error), steps, block, 3 * error * (math.isqrt(block) + 1)), unit
 
 
 def _quotient(total: int, divisor: int) -> int:
@@ -221,9 +221,9 @@ def _error(found: Sequence[int], first: int, exponent: int, unit: int, steps: in
 
 def _smoothed(found: Sequence[int], most: int) -> tuple[int, ...]:
     """Sizes that fall, where roundings alone keep them from it: moved by at most so much; else as they are."""
-    signs = [1 if each >= 0 else -1 for each in found]
+    signs = [1 if value >= 0 else -1 for value in found]
     lows = list(accumulate(map(abs, found), min))
-    if all(abs(each) - low <= most for each, low in zip(found, lows, strict=True)):
+    if all(abs(value) - low <= most for value, low in zip(found, lows, strict=True)):
         return tuple(sign * low for sign, low in zip(signs, lows, strict=True))
     return tuple(found)
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from flint import arb
 
 from .ball import lower_float, upper_float
-from .directed import raised
+from .directed import round_up
 from .enclosure import FloatArray
 from .ulps import UNIT
 
@@ -51,7 +51,7 @@ class Relative(NamedTuple):
 def relative(ball: arb) -> Relative:
     """A number >= 0 read off its ball."""
     low, high = max(lower_float(ball), 0.0), upper_float(ball)
-    return Relative(high, raised((high - low) / high, 4.0) if high > 0.0 else 0.0)
+    return Relative(high, round_up((high - low) / high, 4.0) if high > 0.0 else 0.0)
 
 
 def smooth(tilt: float, times: FloatArray) -> Kernel:
@@ -79,7 +79,7 @@ def ramp(tilt: float, times: FloatArray, gap: float, second: bool) -> Kernel:
         top = (-math.expm1(-a * gap) + 2.0 * fall * half * half) + 1j * (fall * np.sin(turn))
         most = np.minimum(1.0 + fall, gap * np.sqrt(a * a + times * times))
         value: ComplexArray = whole.value * top / bottom
-        size = raised(whole.size * most / bottom, 64.0)
+        size = round_up(whole.size * most / bottom, 64.0)
     error = TERM_ERROR + UNIT * (RAMP_UNITS + 4.0 * float(turn[-1]))
     return Kernel(value, np.zeros_like(value), size, error)
 
@@ -112,4 +112,4 @@ def geometric(
     given = (a.value * a.error + second) / above if above > 0.0 else 0.0
     for gap, fall in ends:
         given += gap.error + fall.error * min(1.0, 2.0 * fall.value / gap.value if gap.value > 0.0 else 1.0)
-    return Kernel(value, slope, raised(size, 64.0), TERM_ERROR + GEOMETRIC_ERROR + 2.0 * given, TIME_ERROR)
+    return Kernel(value, slope, round_up(size, 64.0), TERM_ERROR + GEOMETRIC_ERROR + 2.0 * given, TIME_ERROR)

@@ -20,10 +20,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from .contour_kernel import ComplexArray, Kernel
-from .directed import MILLIONS, raised
+from .directed import MILLIONS, round_up
 from .enclosure import Enclosure, FloatArray
 from .quadrature import Transform
-from .ulps import ANGLE_MOST, ARCTANGENT, LOG, UNIT
+from .ulps import ANGLE_MAX, ARCTANGENT, LOG, UNIT
 
 RATIO_ERROR = 64.0 * UNIT  # turn, product and quotient; log1p and arctangent as an error of the ratio
 
@@ -89,7 +89,7 @@ def hits(
     body: Transform, hit: Transform, log_ratio: Enclosure, drift: Enclosure, times: FloatArray, count: float
 ) -> Hits:
     """H of one term: log_ratio = log B(c)/A(c) at t = 0, drift that of the hits minus that of the body."""
-    if not float(times[-1]) * abs(float(drift.value)) <= ANGLE_MOST:
+    if not float(times[-1]) * abs(float(drift.value)) <= ANGLE_MAX:
         raise OverflowError("angles that are too large for float64")
     below, above = 1.0 + body.deviation, 1.0 + hit.deviation
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
@@ -206,7 +206,7 @@ class NodeErrors:
                 if spectrum.hits is None
                 else _hit_errors(spectrum, kernel.error)
             )
-            whole, inner, last, most = (each * kernel.size for each in found)
+            whole, inner, last, most = (values * kernel.size for values in found)
             return cls(
                 whole=float(np.sum(whole)),
                 inner=float(np.sum(inner)),
@@ -232,7 +232,7 @@ def contour_sum(spectrum: NodeSpectrum, kernel: Kernel, at: Enclosure, known: No
     """S where the terms turn around the point `at`; the errors of the powers may be known."""
     errors, last_time = known or NodeErrors.of(spectrum, kernel), float(spectrum.times[-1])
     turning = spectrum.drift - at
-    if not last_time * abs(float(turning.value)) + errors.turns < ANGLE_MOST:
+    if not last_time * abs(float(turning.value)) + errors.turns < ANGLE_MAX:
         return NOTHING_KNOWN
     with np.errstate(under="ignore", over="ignore", invalid="ignore"):
         modulus, across, along = _turned(spectrum, float(turning.value))
@@ -245,8 +245,8 @@ def contour_sum(spectrum: NodeSpectrum, kernel: Kernel, at: Enclosure, known: No
     total, inner = errors.at(last_time, turning, kernel.time_error), errors.inner
     return ContourSum(
         value=scale * value,
-        quadrature=raised(scale * inner, MILLIONS),
-        rounding=raised(scale * (max(total - inner, 0.0) + 8.0 * UNIT * total), MILLIONS)
+        quadrature=round_up(scale * inner, MILLIONS),
+        rounding=round_up(scale * (max(total - inner, 0.0) + 8.0 * UNIT * total), MILLIONS)
         + 8.0 * UNIT * scale * abs(value),
     )
 

@@ -16,15 +16,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import work
-from .directed import BILLION, MILLIONS, raised
+from .. import compute_budget
+from .directed import BILLION, MILLIONS, round_up
 from .enclosure import FloatArray
 from .fft import backward, fast_length, forward, transform_error
 from .ulps import UNIT
 
 CONVOLUTION_UNDERFLOW = 1e-290  # what products below the smallest double can hide
-DIRECT_MOST = 400  # up to this length direct sums are as fast as transforms
-SPARSE_MOST = 70  # so many entries that are not 0 are no slower one by one
+DIRECT_MAX = 400  # up to this length direct sums are as fast as transforms
+SPARSE_MAX = 70  # so many entries that are not 0 are no slower one by one
 
 
 class Convolved(NamedTuple):
@@ -39,25 +39,25 @@ PRODUCT, ENTRY = 0.5, 150.0  # units of work: one product of a direct sum, one e
 
 def convolve(x: FloatArray, y: FloatArray, slope: float, direct: bool | None = None) -> Convolved:
     """x * y; direct=None takes direct sums where they are as fast. Equal objects are transformed once."""
-    if direct or (direct is None and min(len(x), len(y)) <= DIRECT_MOST):
-        work.spend(PRODUCT * len(x) * len(y))
+    if direct or (direct is None and min(len(x), len(y)) <= DIRECT_MAX):
+        compute_budget.spend(PRODUCT * len(x) * len(y))
         return _direct(x, y)
-    if direct is None and min(np.count_nonzero(x), np.count_nonzero(y)) <= SPARSE_MOST:
-        work.spend(PRODUCT * SPARSE_MOST * max(len(x), len(y)))
+    if direct is None and min(np.count_nonzero(x), np.count_nonzero(y)) <= SPARSE_MAX:
+        compute_budget.spend(PRODUCT * SPARSE_MAX * max(len(x), len(y)))
         return _sparse(x, y)
-    work.spend(ENTRY * (len(x) + len(y)))
+    compute_budget.spend(ENTRY * (len(x) + len(y)))
     return _fast(x, y, slope)
 
 
 def upper_norm(x: FloatArray) -> float:
     """At or above the Euclidean norm; the error of a sum of up to 2^26 squares stays far below the slack."""
     with np.errstate(under="ignore"):
-        return raised(float(np.sqrt(np.dot(x, x))), BILLION) + 1e-150
+        return round_up(float(np.sqrt(np.dot(x, x))), BILLION) + 1e-150
 
 
 def upper_total(x: FloatArray) -> float:
     """At or above the sum of nonnegative numbers."""
-    return raised(float(np.sum(x)), BILLION)
+    return round_up(float(np.sum(x)), BILLION)
 
 
 def _direct(x: FloatArray, y: FloatArray) -> Convolved:
@@ -93,7 +93,7 @@ def _fast(x: FloatArray, y: FloatArray, slope: float) -> Convolved:
     bulk = max(upper_total(x) * upper_norm(y), upper_norm(x) * upper_total(y))
     error = 1.01 * (3.0 * transform_error(length) + 16.0 * UNIT) * bulk
     spread = min(math.sqrt(length), 1.0 / math.sqrt(-math.expm1(-2.0 * slope)) if slope > 0.0 else math.inf)
-    return Convolved(values, raised(error * spread, MILLIONS) + CONVOLUTION_UNDERFLOW)
+    return Convolved(values, round_up(error * spread, MILLIONS) + CONVOLUTION_UNDERFLOW)
 
 
 def _trimmed(x: FloatArray) -> tuple[int, FloatArray]:

@@ -25,12 +25,12 @@ MILLIONS = 2.0**24  # 1.9e-9
 BILLION = 2.0**30  # 1.2e-7
 
 
-def raised(value: Number, units: Number | float) -> Number:
+def round_up(value: Number, units: Number | float) -> Number:
     """Further from 0 by so many units: at or above what a sum or product of positive numbers was before rounding."""
     return value * (1.0 + units * UNIT)
 
 
-def lowered(value: Number, units: Number | float) -> Number:
+def round_down(value: Number, units: Number | float) -> Number:
     """Nearer to 0 by so many units: at or below what a sum or product of positive numbers was before rounding."""
     return value * (1.0 - units * UNIT)
 

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
-from .. import work
+from .. import compute_budget
 from . import ulps
 from .ball import lower_float, upper_float
-from .conditions import demand_erfcx
+from .fp_environment import demand_erfcx
 from .ulps import SUBNORMAL, UNIT
 
 FloatArray = npt.NDArray[np.float64]
@@ -251,7 +251,7 @@ def _shrinkage(argument: FloatArray, radius: FloatArray) -> FloatArray:
 
 def _made(value: FloatArray, spread: FloatArray, units: float | FloatArray) -> Enclosure:
     """Adds `units` roundings of the result, and what underflow may hide, to the propagated error."""
-    if value.size >= work.SIZE_LEAST:
-        work.spend(OPERATION * value.size)
+    if value.size >= compute_budget.SIZE_MIN:
+        compute_budget.spend(OPERATION * value.size)
     radius = (spread + units * UNIT * abs(value)) * INFLATE + UNDERFLOW
     return Enclosure(np.asarray(value), np.asarray(radius))

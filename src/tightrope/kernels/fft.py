@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter
-from .directed import raised
+from .directed import round_up
 from .enclosure import FloatArray
 from .ulps import UNIT
 
@@ -29,13 +29,13 @@ ComplexArray = npt.NDArray[np.complex128]
 # Assumed bound on the error of one tabulated root of unity, in UNIT; tests/kernels/test_fft.py measures it against Arb.
 TWIDDLE_ERROR = 6.0
 COMPLEX_PRODUCT = math.sqrt(5.0) * 1.001  # relative error of one complex product, in UNIT
-LEVELS_MOST = 26
-POWER_MOST = 1 << 40  # uses
+LEVELS_MAX = 26
+POWER_MAX = 1 << 40  # uses
 FFT_SLACK = 1.0 + 1e-6  # covers the rounding of a radius itself: sums of at most 2^26 positive terms
 FFT_UNDERFLOW = (
     1e-290  # what underflow can hide in a product of at most 2^40 factors whose masses multiply to e^50 or less
 )
-MODULUS_GROWTH_MOST = 50.0
+MODULUS_GROWTH_MAX = 50.0
 
 
 class Transformed(NamedTuple):
@@ -57,8 +57,8 @@ class Circular(NamedTuple):
 def fast_length(size: int) -> int:
     """The smallest length of at least `size` that the transform takes: a power of two, 8 or more."""
     length = 1 << max(size - 1, 7).bit_length()
-    if length > 1 << LEVELS_MOST:
-        raise InvalidParameter(f"a transform of {size} points is longer than 2^{LEVELS_MOST}")
+    if length > 1 << LEVELS_MAX:
+        raise InvalidParameter(f"a transform of {size} points is longer than 2^{LEVELS_MAX}")
     return length
 
 
@@ -72,7 +72,7 @@ def upper_sum(masses: FloatArray) -> float:
     """At or above the sum of nonnegative numbers; rows of 1024 first, so that the error is 1024 + n/1024 units."""
     rows = masses[: len(masses) // 1024 * 1024].reshape(-1, 1024).sum(axis=1)
     rest = masses[len(rows) * 1024 :]
-    return raised(float(rows.sum() + rest.sum()), 2100.0 + len(rows))
+    return round_up(float(rows.sum() + rest.sum()), 2100.0 + len(rows))
 
 
 def forward(values: FloatArray, length: int) -> ComplexArray:
@@ -106,9 +106,9 @@ def convolve(factors: Sequence[tuple[Transformed, int]]) -> Circular:
     """The circular convolution of each factor's masses taken count times."""
     length = factors[0][0].length
     uses = sum(count for _, count in factors)
-    if any(count < 1 for _, count in factors) or uses > POWER_MOST:
+    if any(count < 1 for _, count in factors) or uses > POWER_MAX:
         raise InvalidParameter("a transform is raised to a power from 1 to 2^40")
-    if sum(count * math.log(max(each.total, 1e-300)) for each, count in factors) > MODULUS_GROWTH_MOST:
+    if sum(count * math.log(max(transformed.total, 1e-300)) for transformed, count in factors) > MODULUS_GROWTH_MAX:
         raise InvalidParameter("the masses of a law must sum to about 1 before it is raised to a power")
     product = _product(factors)
     propagated = _propagated(factors)
@@ -122,8 +122,8 @@ def _product(factors: Sequence[tuple[Transformed, int]]) -> ComplexArray:
     """prod F_i^k_i by repeated squaring: relative error (1 + COMPLEX_PRODUCT UNIT)^(sum k_i) - 1."""
     result: ComplexArray | None = None
     with np.errstate(under="ignore"):
-        for each, count in factors:
-            base, left = each.values, count
+        for transformed, count in factors:
+            base, left = transformed.values, count
             while left:
                 if left & 1:
                     result = base if result is None else result * base
@@ -142,19 +142,19 @@ def _propagated(factors: Sequence[tuple[Transformed, int]]) -> float:
     """
     whole, share = np.ones(1), np.zeros(1)
     with np.errstate(under="ignore"):
-        for each, count in factors:
-            modulus = raised(np.abs(each.values), 8.0)
-            most = np.maximum(modulus, np.minimum(modulus + each.error, each.total)) + 1e-300
+        for transformed, count in factors:
+            modulus = round_up(np.abs(transformed.values), 8.0)
+            most = np.maximum(modulus, np.minimum(modulus + transformed.error, transformed.total)) + 1e-300
             if count == 1:
-                share = share * most + whole * each.error
+                share = share * most + whole * transformed.error
                 whole = whole * most
                 continue
             # k log M is trusted to 1e-12 where it matters: beyond -700 the power is nothing.
             logarithm = count * np.log(most)
             power = np.exp(logarithm + 1e-12 * np.abs(logarithm))
-            share = share * power + whole * (power * (count * each.error / most))
+            share = share * power + whole * (power * (count * transformed.error / most))
             whole = whole * power
-        return raised(_whole_sum(share, factors[0][0].length) * FFT_SLACK, 8.0 * len(factors))
+        return round_up(_whole_sum(share, factors[0][0].length) * FFT_SLACK, 8.0 * len(factors))
 
 
 def _whole_sum(half: FloatArray, length: int) -> float:

@@ -16,9 +16,9 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from .. import work
+from .. import compute_budget
 from ..errors import InvalidParameter
-from .directed import raised
+from .directed import round_up
 from .enclosure import Enclosure, FloatArray
 from .fft import (
     COMPLEX_PRODUCT,
@@ -33,7 +33,7 @@ from .fft import (
 from .ulps import UNIT
 
 WEIGHT_UNITS = 8.0  # relative, of a weight: that of an exponential of a narrow ball
-CONVOLVED_MOST = 1 << 26  # in one product: their roundings stay far below the slack of a radius
+CONVOLVED_MAX = 1 << 26  # in one product: their roundings stay far below the slack of a radius
 TERM_UNITS = 10.0  # of work: one frequency of one term
 
 
@@ -55,29 +55,29 @@ class WeightedTerm(NamedTuple):
 def uncertain_spectrum(masses: Enclosure, length: int) -> Transformed:
     """Of masses that are known up to their radii; the middles are >= 0."""
     made = spectrum(masses.value, length)
-    spread = raised(float(np.sum(masses.radius)), 2.0 * len(masses.radius))
+    spread = round_up(float(np.sum(masses.radius)), 2.0 * len(masses.radius))
     return Transformed(made.values, made.error + spread, made.total + spread, length)
 
 
 def weighted_sum(factors: Sequence[Transformed], terms: Sequence[WeightedTerm]) -> WeightedSum:
-    """Every term has the same sum of exponents, at most CONVOLVED_MOST."""
+    """Every term has the same sum of exponents, at most CONVOLVED_MAX."""
     length = factors[0].length
     uses = sum(terms[0].exponents)
-    if uses > CONVOLVED_MOST:
-        raise InvalidParameter(f"a sum of convolutions takes at most {CONVOLVED_MOST} factors")
+    if uses > CONVOLVED_MAX:
+        raise InvalidParameter(f"a sum of convolutions takes at most {CONVOLVED_MAX} factors")
     half = length // 2 + 1
-    work.spend(TERM_UNITS * half * (len(terms) + sum(_span(terms, r) for r in range(len(factors)))))
+    compute_budget.spend(TERM_UNITS * half * (len(terms) + sum(_span(terms, r) for r in range(len(factors)))))
     powers, sizes, shares = [], [], []
     with np.errstate(under="ignore"):
         for r, factor in enumerate(factors):
-            modulus = raised(np.abs(factor.values), 8.0)
+            modulus = round_up(np.abs(factor.values), 8.0)
             most = np.maximum(modulus, np.minimum(modulus + factor.error, factor.total)) + 1e-300
             least = min(term.exponents[r] for term in terms)
             powers.append(_powers(factor.values, least, _span(terms, r)))
             sizes.append(_powers(most, least, _span(terms, r)))
             shares.append(factor.error / most)
         first = [min(term.exponents[r] for term in terms) for r in range(len(factors))]
-        found: ComplexArray = np.zeros(half, dtype=np.complex128)
+        values: ComplexArray = np.zeros(half, dtype=np.complex128)
         bounds, errors = np.zeros(half), np.zeros(half)
         for weight, exponents in terms:
             product, size = weight * powers[0][exponents[0] - first[0]], weight * sizes[0][exponents[0] - first[0]]
@@ -87,15 +87,15 @@ def weighted_sum(factors: Sequence[Transformed], terms: Sequence[WeightedTerm]) 
                     product = product * powers[r][exponents[r] - first[r]]
                     size = size * sizes[r][exponents[r] - first[r]]
                     share = share + exponents[r] * shares[r]
-            found += product
+            values += product
             bounds += size
             errors += size * share
     rounding = math.expm1(1.01 * COMPLEX_PRODUCT * UNIT * (uses + len(factors)))
     rounding += (2.0 * len(terms) + WEIGHT_UNITS + 8.0) * UNIT
     made = _whole(errors, length) + rounding * _whole(bounds, length)
-    made += transform_error(length) * (1.0 + rounding) * _whole(np.abs(found), length)
+    made += transform_error(length) * (1.0 + rounding) * _whole(np.abs(values), length)
     total = float(bounds[0]) * FFT_SLACK
-    return WeightedSum(backward(found, length), made / length * FFT_SLACK + FFT_UNDERFLOW, total)
+    return WeightedSum(backward(values, length), made / length * FFT_SLACK + FFT_UNDERFLOW, total)
 
 
 def _span(terms: Sequence[WeightedTerm], r: int) -> int:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import work
+from .. import compute_budget
 from .enclosure import FloatArray
 from .fft import FFT_SLACK, convolve, fast_length, spectrum, upper_sum
 
@@ -48,10 +48,10 @@ class Gathered(NamedTuple):
 
 def levels_of(factors: int) -> int:
     """How many levels a tree over so many factors has."""
-    found = 0
+    value = 0
     while factors >= 2 * GROUP:
-        factors, found = -(-factors // GROUP), found + 1
-    return found
+        factors, value = -(-factors // GROUP), value + 1
+    return value
 
 
 def gather(factors: Sequence[TreeFactor], length: int) -> Gathered:
@@ -59,8 +59,8 @@ def gather(factors: Sequence[TreeFactor], length: int) -> Gathered:
     left = list(factors)
     lengths: list[int] = []
     while True:
-        left.sort(key=lambda each: each.entries)
-        short = sum(GROUP * each.entries <= length for each in left)
+        left.sort(key=lambda factor: factor.entries)
+        short = sum(GROUP * factor.entries <= length for factor in left)
         if short < 2 * GROUP:
             return Gathered(left, carried(left), lengths)
         nodes = [_joined(left[first : min(first + GROUP, short)]) for first in range(0, short, GROUP)]
@@ -70,19 +70,21 @@ def gather(factors: Sequence[TreeFactor], length: int) -> Gathered:
 
 def carried(factors: Sequence[TreeFactor]) -> float:
     """sum_i k_i r_i / M_i prod_j M_j^k_j, rounded up."""
-    if not any(each.radius for each in factors):
+    if not any(factor.radius for factor in factors):
         return 0.0
-    totals = [(upper_sum(each.masses) + each.radius * len(each.masses)) * FFT_SLACK + 1e-300 for each in factors]
-    logs = [each.uses * math.log(total) for each, total in zip(factors, totals, strict=True)]
+    totals = [
+        (upper_sum(factor.masses) + factor.radius * len(factor.masses)) * FFT_SLACK + 1e-300 for factor in factors
+    ]
+    logs = [factor.uses * math.log(total) for factor, total in zip(factors, totals, strict=True)]
     size = math.exp(math.fsum(logs) + 1e-12 * math.fsum(map(abs, logs)))
-    share = math.fsum(each.uses * each.radius / total for each, total in zip(factors, totals, strict=True))
+    share = math.fsum(factor.uses * factor.radius / total for factor, total in zip(factors, totals, strict=True))
     return size * share * FFT_SLACK
 
 
 def _joined(group: Sequence[TreeFactor]) -> TreeFactor:
     """One factor of all entries of the group's composition; the truth is nowhere below 0, so nor is it."""
-    entries = sum(each.entries - 1 for each in group) + 1
+    entries = sum(factor.entries - 1 for factor in group) + 1
     length = fast_length(entries)
-    work.spend(POINT_UNITS * length * (len(group) + 1))
-    power = convolve([(spectrum(each.masses, length), each.uses) for each in group])
+    compute_budget.spend(POINT_UNITS * length * (len(group) + 1))
+    power = convolve([(spectrum(factor.masses, length), factor.uses) for factor in group])
     return TreeFactor(np.maximum(power.masses[:entries], 0.0), 1, (power.radius + carried(group)) * FFT_SLACK)

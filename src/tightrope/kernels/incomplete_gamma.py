@@ -16,7 +16,7 @@ from flint import arb, ctx
 from .ball import erfc
 
 LARGE_SIDE = 2.0**-16  # 1 minus the other side keeps its digits
-SERIES_MOST = 4000  # of the sum: beyond, 1 minus the other side is sooner there with more bits
+SERIES_MAX = 4000  # of the sum: beyond, 1 minus the other side is sooner there with more bits
 
 
 def gamma_sides(degrees: int, u: arb) -> tuple[arb, arb]:
@@ -52,7 +52,7 @@ def _root(u: arb) -> arb:
 def _below(shape: arb, u: arb) -> arb | None:
     """The sum; None where it is not the short way."""
     fall = u / (shape + 1)
-    if not fall < 1 or not u > 0 or _terms(float(shape.mid()), float(fall.mid())) > SERIES_MOST:
+    if not fall < 1 or not u > 0 or _terms(float(shape.mid()), float(fall.mid())) > SERIES_MAX:
         return None
     term, total, count, least = arb(1), arb(1), 0, arb(2) ** -ctx.prec
     while not term < least * total:

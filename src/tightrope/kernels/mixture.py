@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from flint import arb
 
+    from .double_double import DoubleDouble
     from .enclosure import Enclosure
-    from .twofold import Twofold
 
 LARGE_GROWTH = 1.0  # from here on e^-x is formed, and not e^x
 STEEP_GROWTH = 30.0  # the same in plain floats
@@ -87,16 +87,16 @@ def unmixed_enclosure(y: Enclosure, rate: float) -> Unmixed:
         return Unmixed(where(large, far, near), inside, growth.upper < -1.0)
 
 
-def unmixed_twofold(y: Twofold, rate: float) -> tuple[Twofold, npt.NDArray[np.bool_]]:
+def unmixed_double_double(y: DoubleDouble, rate: float) -> tuple[DoubleDouble, npt.NDArray[np.bool_]]:
     """x and where it exists, -inf elsewhere, to the precision of two doubles."""
     import numpy as np
 
-    from .twofold import twofold, where
+    from .double_double import double_double, where
 
     growth = y.expm1() / rate
     reach = (growth + 1.0).collapse() >= 0.0
-    x = where(reach, growth, twofold(-1.0)).log1p()
+    x = where(reach, growth, double_double(-1.0)).log1p()
     large = y.hi > LARGE_GROWTH
     if large.any():
-        x = where(large, y - twofold(rate).log() + ((twofold(rate) - 1.0) * (-y).exp()).log1p(), x)
+        x = where(large, y - double_double(rate).log() + ((double_double(rate) - 1.0) * (-y).exp()).log1p(), x)
     return x, np.asarray(reach)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from flint import arb
 
 from .ball import BITS_START, lower_float, upper_float, working_precision
-from .directed import MILLIONS, raised
+from .directed import MILLIONS, round_up
 from .enclosure import Enclosure, FloatArray, around, exact, where
 from .ulps import UNIT
 
@@ -54,7 +54,7 @@ def _deviance(n: FloatArray, mean: Enclosure) -> Enclosure:
     with np.errstate(all="ignore"):
         steepest = abs(v.value) + (n / least) * (2.0 * mean.radius / least) + 4.0 * UNIT * n / least
         slope = np.where(least > 0.0, steepest, np.inf)
-        extra = raised(mean.radius * np.where(n > 0.0, slope + 4.0 * UNIT, 1.0), MILLIONS)
+        extra = round_up(mean.radius * np.where(n > 0.0, slope + 4.0 * UNIT, 1.0), MILLIONS)
     return Enclosure(value.value, value.radius + extra)
 
 
@@ -79,5 +79,5 @@ def _stirling_error(n: FloatArray, table: Enclosure) -> Enclosure:
     for denominator in (-1680.0, 1260.0, -360.0, 12.0):
         series = series * square + exact(1.0) / denominator
     series = series * inverse
-    remainder = raised(691.0 / 360360.0 * inverse.value**11, MILLIONS)
+    remainder = round_up(691.0 / 360360.0 * inverse.value**11, MILLIONS)
     return where(small, looked_up, Enclosure(series.value, series.radius + remainder))

@@ -17,9 +17,9 @@ from flint import arb
 
 from .ball import working_precision
 
-BITS_START, NEAREST_BITS_MOST = 128, 1 << 15
-EXP_MOST = 710.0  # e to it is above every double
-EXP_LEAST = -746.0  # e to it is below half of the least one
+BITS_START, NEAREST_BITS_MAX = 128, 1 << 15
+EXP_MAX = 710.0  # e to it is above every double
+EXP_MIN = -746.0  # e to it is below half of the least one
 
 
 def nearest_sqrt(x: float) -> float:
@@ -31,9 +31,9 @@ def nearest_sqrt(x: float) -> float:
 
 def nearest_exp(x: float) -> float:
     """e to the power x."""
-    if not x < EXP_MOST:
+    if not x < EXP_MAX:
         raise OverflowError
-    return 0.0 if x < EXP_LEAST else _nearest(lambda: arb(x).exp())
+    return 0.0 if x < EXP_MIN else _nearest(lambda: arb(x).exp())
 
 
 def nearest_log(x: float) -> float:
@@ -53,9 +53,9 @@ def nearest_power(x: float, y: float) -> float:
         return 1.0 if y == 0 else 0.0
     with working_precision(BITS_START):
         size = arb(y) * abs(arb(x)).log()
-    if not size < EXP_MOST:
+    if not size < EXP_MAX:
         raise OverflowError
-    if size < EXP_LEAST:
+    if size < EXP_MIN:
         return 0.0
     return _nearest(lambda: arb(x) ** arb(y))
 
@@ -67,7 +67,7 @@ FUNCTIONS: Mapping[str, Callable[[float], float]] = MappingProxyType(
 
 def _nearest(formula: Callable[[], arb]) -> float:
     bits = BITS_START
-    while bits <= NEAREST_BITS_MOST:
+    while bits <= NEAREST_BITS_MAX:
         with working_precision(bits):
             ball = formula()
             low, high = _rounded(ball.lower()), _rounded(ball.upper())

@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from . import ulps
-from .conditions import demand_erfcx
-from .twofold import FloatArray, Twofold
+from .double_double import DoubleDouble, FloatArray
+from .fp_environment import demand_erfcx
 
 # Relative error of either tail; where it is below the normal doubles, add ulps.SUBNORMAL.
 NORMAL_TAIL_ERROR = (ulps.ERFCX + 2.0 * ulps.EXP + 9.0) * ulps.UNIT
@@ -24,7 +24,7 @@ _BEYOND = 40.0
 _LAST_ODD = 35
 
 
-def normal_tails(z: Twofold) -> tuple[FloatArray, FloatArray]:
+def normal_tails(z: DoubleDouble) -> tuple[FloatArray, FloatArray]:
     """P[N > z] and P[N <= z] of a standard normal N; 0 and 1 at the infinities.
 
     a^2 is taken in two doubles h + l, since one would cost a^2 / 2 ulps: e^(-a^2/2) = e^(-h/4) e^(-h/4) (1 - l/2); the
@@ -37,7 +37,7 @@ def normal_tails(z: Twofold) -> tuple[FloatArray, FloatArray]:
     with np.errstate(all="ignore"), errstate(all="ignore"):
         sign = np.where(z.hi < 0.0, -1.0, 1.0)
         near = abs(z.hi) < _BEYOND
-        a = Twofold(np.minimum(abs(z.hi), _BEYOND), np.where(near, z.lo * sign, 0.0))
+        a = DoubleDouble(np.minimum(abs(z.hi), _BEYOND), np.where(near, z.lo * sign, 0.0))
         square = a * a
         half = np.exp(-0.25 * square.hi)
         scaled = erfcx(a.hi * math.sqrt(0.5)) * (0.5 - 0.25 * square.lo)
@@ -46,7 +46,7 @@ def normal_tails(z: Twofold) -> tuple[FloatArray, FloatArray]:
     return np.where(z.hi < 0.0, large, small), np.where(z.hi < 0.0, small, large)
 
 
-def both_sides(z: Twofold) -> tuple[FloatArray, FloatArray]:
+def both_sides(z: DoubleDouble) -> tuple[FloatArray, FloatArray]:
     """P[|N| > z] and P[|N| <= z] for z >= 0.
 
     Up to 1 the second is the sum, cut where a term is below 1e-18; z.lo changes it by less than a unit.

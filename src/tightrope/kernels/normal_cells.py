@@ -14,9 +14,9 @@ import math
 
 import numpy as np
 
+from .double_double import double_double
 from .enclosure import Enclosure, FloatArray, around, exact, where
 from .normal import NORMAL_TAIL_ERROR, normal_tails
-from .twofold import twofold
 from .ulps import SUBNORMAL, UNIT
 
 NARROW_CELL = 0.25  # of h, and of |c| h
@@ -55,7 +55,7 @@ def _series(centre: Enclosure, half: Enclosure) -> Enclosure:
 
 def _difference(points: FloatArray, shift: Enclosure) -> Enclosure:
     """Tails at the points as they are, moved by the doubles that enclose the shift."""
-    ends = [normal_tails(twofold(points) - float(each)) for each in (shift.lower, shift.upper)]
+    ends = [normal_tails(double_double(points) - float(values)) for values in (shift.lower, shift.upper)]
     (above, below), (above_more, below_more) = ends
     low, high = points[:-1] - float(shift.upper), points[1:] - float(shift.lower)
     upper = low + high > 0.0

@@ -21,7 +21,7 @@ SHIFT_STEPS = 80
 SHIFT_DONE = 1e-9  # a step of Newton's: the next one would be its square
 SHIFT_STRIDE = 1.0  # of log mu, in one step
 SHIFT_SLACKS = (2.0**-50, 2.0**-46, 2.0**-36, 2.0**-24, 2.0**-12)  # around a guess, relative
-SHIFT_BITS_MOST = 4096
+SHIFT_BITS_MAX = 4096
 LEAST_SHIFT, LARGEST_SHIFT = 1e-300, 1e300  # others are not looked for
 
 
@@ -34,11 +34,11 @@ class Level(NamedTuple):
 
 def level(value: float | arb) -> Level:
     """That of a double, exactly."""
-    with working_precision(2 * SHIFT_BITS_MOST):
+    with working_precision(2 * SHIFT_BITS_MAX):
         return Level(arb(value), 1 - arb(value))
 
 
-def profile(mu: arb, t: arb) -> arb:
+def hockey_stick(mu: arb, t: arb) -> arb:
     """H_mu(e^t)."""
     x, y = _places(mu, t)
     return normal_above(x) - t.exp() * normal_above(y)
@@ -72,7 +72,7 @@ def reaches(mu: float, t: float, goal: Level) -> bool | None:
 
     def gap() -> arb:
         at, place = arb(mu), arb(t)
-        return profile(at, place) - goal.value if small else goal.rest - rest(at, place)
+        return hockey_stick(at, place) - goal.value if small else goal.rest - rest(at, place)
 
     return _sign(gap, _bits(mu))
 
@@ -81,8 +81,8 @@ def shift_below(t: float, goal: Level, guess: float = 0.0) -> float:
     """A double at or below the mu with H_mu(e^t) = goal, t >= 0, and next to it; 0 where that cannot be told."""
     if not (goal.value > 0 and goal.rest > 0):
         return 0.0
-    found = _newton(t, goal, guess)
-    return next((each for slack in SHIFT_SLACKS if reaches(each := found * (1.0 - slack), t, goal) is False), 0.0)
+    value = _newton(t, goal, guess)
+    return next((each for slack in SHIFT_SLACKS if reaches(each := value * (1.0 - slack), t, goal) is False), 0.0)
 
 
 def shift_above(t: float, goal: Level, guess: float = 0.0) -> float:
@@ -91,8 +91,8 @@ def shift_above(t: float, goal: Level, guess: float = 0.0) -> float:
         return 0.0
     if not goal.rest > 0:
         return math.inf
-    found = _newton(t, goal, guess)
-    return next((each for slack in SHIFT_SLACKS if reaches(each := found * (1.0 + slack), t, goal)), math.inf)
+    value = _newton(t, goal, guess)
+    return next((each for slack in SHIFT_SLACKS if reaches(each := value * (1.0 + slack), t, goal)), math.inf)
 
 
 def shift_above_line(intercept: Level, slope: arb, size: float) -> float:
@@ -111,7 +111,7 @@ def _newton(t: float, goal: Level, guess: float) -> float:
         with working_precision(_bits(about)):
             mu, place = arb(about), arb(t)
             x, _ = _places(mu, place)
-            value = profile(mu, place) if small else rest(mu, place)
+            value = hockey_stick(mu, place) if small else rest(mu, place)
             slope = mu * (-x * x / 2).exp() / (2 * arb.pi()).sqrt() / value
             step = (goal.value / value).log() / slope if small else (value / goal.rest).log() / slope
             move = float(step.mid()) if step.is_finite() else SHIFT_STRIDE
@@ -139,11 +139,11 @@ def _sign(gap: Callable[[], arb], bits: int) -> bool | None:
     """Whether a number is at least 0; more bits until that is certain."""
     while True:
         with working_precision(bits):
-            found = gap()
-            if found >= 0:
+            value = gap()
+            if value >= 0:
                 return True
-            if found < 0:
+            if value < 0:
                 return False
         bits *= 2
-        if bits > SHIFT_BITS_MOST:
+        if bits > SHIFT_BITS_MAX:
             return None

@@ -14,11 +14,11 @@ from fractions import Fraction
 def divisions_law(balls: int, boxes: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
     """How many balls lie in the boxes that have some, falling, and P[that]; each lies in any box, independently."""
     for parts in _divisions(balls, balls, boxes):
-        found = math.factorial(balls) * math.perm(boxes, len(parts))
+        value = math.factorial(balls) * math.perm(boxes, len(parts))
         for size in set(parts):
             alike = parts.count(size)
-            found //= math.factorial(size) ** alike * math.factorial(alike)
-        yield parts, Fraction(found, boxes**balls)
+            value //= math.factorial(size) ** alike * math.factorial(alike)
+        yield parts, Fraction(value, boxes**balls)
 
 
 def squares_law(balls: int, boxes: int) -> dict[int, Fraction]:

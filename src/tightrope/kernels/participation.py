@@ -31,7 +31,7 @@ from ..errors import InvalidParameter
 from .columns import Columns, DenseColumns, ToeplitzColumns, TreeColumns, dense, inverse_toeplitz, toeplitz
 from .unit_vectors import Interval, largest_sum, two_coloured
 
-SEARCHED_MOST = 1024  # steps of a matrix of all inner products
+SEARCHED_MAX = 1024  # steps of a matrix of all inner products
 BANDED_WORK = 2_000_000  # steps times states times counts of the dynamic programme over the last steps
 EXACT_WORK = 300_000  # steps^2 times counts, up to which the search is in whole numbers of any size
 NODES_WORK = 100_000  # steps times nodes that the search opens
@@ -40,10 +40,10 @@ PATTERNS_SOME = 100
 TERMS_FREE = 16  # of an inner product, for the price of one more call
 BLOCKS_WORK = 5_000_000  # sums of the dynamic programme over blocks
 TREE_WORK = 1_000_000  # sums of the dynamic programme over trees
-TREE_LEVELS_MOST = 64
+TREE_LEVELS_MAX = 64
 PROGRAMME_WORK = 1_500  # of a semidefinite programme, in the same units as opened nodes
 LAGS_WORK = 4_000_000  # products of coefficients
-TREE_COUNT_MOST = 100_000  # participations in a tree
+TREE_COUNT_MAX = 100_000  # participations in a tree
 WORD_BITS = 62
 CLOSE = Fraction(1, 2**46)  # of the value: what rounding to words of 64 bits may leave
 
@@ -118,7 +118,7 @@ def _listed(columns: Columns, patterns: Sequence[Sequence[int]]) -> Interval:
     work = sum(map(len, patterns)) if summed else sum(len(pattern) ** 2 for pattern in patterns)
     if isinstance(columns, DenseColumns):
         work *= 1 + len(columns.columns[0]) // TERMS_FREE
-    if work > PATTERNS_WORK and (len(patterns) > 1 or len(patterns[0]) > SEARCHED_MOST):
+    if work > PATTERNS_WORK and (len(patterns) > 1 or len(patterns[0]) > SEARCHED_MAX):
         raise InvalidParameter(
             "the patterns are too many or too long to be added up one by one: give participations and separation, "
             "which allow all of them"
@@ -126,7 +126,7 @@ def _listed(columns: Columns, patterns: Sequence[Sequence[int]]) -> Interval:
     if summed and isinstance(columns, DenseColumns):
         return _exactly(max(columns.sum_square(pattern) for pattern in patterns))
     ends = [largest_sum(columns.gram(pattern)) for pattern in patterns]
-    return Interval(max(each.lower for each in ends), max(each.upper for each in ends))
+    return Interval(max(end.lower for end in ends), max(end.upper for end in ends))
 
 
 def _in_order(columns: Columns, epochs: int) -> Interval:
@@ -163,13 +163,13 @@ def _apart(columns: Columns, count: int, gap: int) -> Interval:
             bands = len(columns.coefficients)
             steps = min(columns.steps, (count - 1) * max(gap, bands) + bands)
             columns = replace(columns, steps=steps, block=steps)
-        if columns.steps > SEARCHED_MOST:
+        if columns.steps > SEARCHED_MAX:
             return _by_lags(columns, count, gap)
     if count == columns.steps:  # one pattern has all of them
         return _listed(columns, [range(count)])
-    if columns.steps > SEARCHED_MOST:
+    if columns.steps > SEARCHED_MAX:
         raise InvalidParameter(
-            f"a matrix may have at most {SEARCHED_MOST:,} columns where a record takes part several times, not "
+            f"a matrix may have at most {SEARCHED_MAX:,} columns where a record takes part several times, not "
             f"{columns.steps:,}: give a Toeplitz matrix by its coefficients, or the patterns that a record may have"
         )
     gram = columns.gram(range(columns.steps))
@@ -401,9 +401,9 @@ def _tree_levels(columns: TreeColumns, count: int, gap: int) -> Interval:
     """S^2 is the sum of squared participations of all nodes. Upper end: on each level nodes hold at most
     ceil(2^level/b), as many as there are in all. Lower end: the steps 0, b, 2b, ..."""
     steps, block = columns.steps, columns.block
-    if count > TREE_COUNT_MOST:
+    if count > TREE_COUNT_MAX:
         raise InvalidParameter(
-            f"a record may take part in a tree at most {TREE_COUNT_MOST:,} times, which separation= and these steps do "
+            f"a record may take part in a tree at most {TREE_COUNT_MAX:,} times, which separation= and these steps do "
             "not say: give participations=, the most that any record has"
         )
     whole, rest = divmod(steps, block)
@@ -439,7 +439,7 @@ def _tree_exactly(columns: TreeColumns, count: int, gap: int) -> Interval | None
     """
     whole, rest = divmod(columns.steps, columns.block)
     trees = [_complete(columns.block)] * whole + [_complete(rest)] if whole * count**2 <= TREE_WORK else []
-    if not trees or max(map(max, filter(None, trees))) > TREE_LEVELS_MOST:
+    if not trees or max(map(max, filter(None, trees))) > TREE_LEVELS_MAX:
         return None
     known: dict[tuple[int, int, int], tuple[tuple[int, int], ...]] = {}
     work = 0
@@ -466,7 +466,7 @@ def _tree_exactly(columns: TreeColumns, count: int, gap: int) -> Interval | None
     # By the number of participations so far: (first step that is allowed, counted from here, and the sum).
     states: list[tuple[tuple[int, int], ...]] = [((0, 0),)] + [()] * count
     for level in [level for tree in trees for level in tree]:
-        options: list[list[tuple[int, int]]] = [[(max(f - (1 << level), 0), v) for f, v in each] for each in states]
+        options: list[list[tuple[int, int]]] = [[(max(f - (1 << level), 0), v) for f, v in state] for state in states]
         for used, each in enumerate(states):
             if work > TREE_WORK:
                 return None
@@ -478,7 +478,7 @@ def _tree_exactly(columns: TreeColumns, count: int, gap: int) -> Interval | None
         if work > TREE_WORK:
             return None
         states = list(map(_unbeaten, options))
-    return _exactly(max(total for each in states for _, total in each))
+    return _exactly(max(total for state in states for _, total in state))
 
 
 def _complete(steps: int) -> list[int]:

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .directed import MILLIONS, raised
+from .directed import MILLIONS, round_up
 from .enclosure import Enclosure, FloatArray, exact
-from .ulps import ANGLE_MOST, COSINE, SINE, UNIT
+from .ulps import ANGLE_MAX, COSINE, SINE, UNIT
 
 if TYPE_CHECKING:
     from .contour_sum import Factor
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # Error of a computed e^{ip} - 1 = -2 sin^2(p/2) + 2i sin(p/2) cos(p/2) for a given p, in units of min(|p|, 2) UNIT.
 TURN_ERROR = 4.0 * SINE + 2.0 * COSINE + 8.0
 CHUNK = 64  # inner products are summed in chunks of about this length, then chunk by chunk
-OF_TOTAL_MOST = 0.5  # relative error of the total of the weights beyond which nothing is claimed
+OF_TOTAL_MAX = 0.5  # relative error of the total of the weights beyond which nothing is claimed
 LEVELS = 48  # where the growth of E min(2, t|d|) with t is sampled
 
 
@@ -45,7 +45,7 @@ class QuadratureError:
             return np.full_like(t, self.fixed)
         exponents = np.min([constant + slope * t for constant, slope in self.modes], axis=0)
         with np.errstate(over="ignore", under="ignore"):
-            return raised(np.asarray(self.fixed + np.exp(exponents + 1e-9 * (1.0 + abs(exponents)))), MILLIONS)
+            return round_up(np.asarray(self.fixed + np.exp(exponents + 1e-9 * (1.0 + abs(exponents)))), MILLIONS)
 
     @cached_property
     def at_zero(self) -> float:
@@ -93,7 +93,7 @@ def transform(law: TiltedLaw, step: float, nodes: int) -> Transform:
     block = max(1, math.isqrt(nodes))
     rows = -(-nodes // block)
     outer, inner = step * block * np.arange(rows, dtype=np.float64), step * np.arange(block, dtype=np.float64)
-    if 0.5 * float(max(outer[-1], inner[-1])) * float(np.max(abs(offsets))) > ANGLE_MOST:
+    if 0.5 * float(max(outer[-1], inner[-1])) * float(np.max(abs(offsets))) > ANGLE_MAX:
         raise OverflowError("angles that are too large for float64")
     # Rows: E1 real, E1 imaginary, ones; columns: E2 real, E2 imaginary, ones: all nine sums at once.
     length = max(CHUNK, math.isqrt(offsets.size))
@@ -148,8 +148,8 @@ def _rounding(law: TiltedLaw, times: FloatArray, dot: float) -> FloatArray:
     turns = levels[:, None] * sizes
     np.minimum(turns, 2.0, out=turns)
     mean, blurred = turns @ weights / total, turns @ radii / total
-    of_total = raised(float(np.sum(radii)) / total + dot, MILLIONS)
-    if not of_total < OF_TOTAL_MOST:
+    of_total = round_up(float(np.sum(radii)) / total + dot, MILLIONS)
+    if not of_total < OF_TOTAL_MAX:
         return np.full_like(times, np.inf)
     at_levels = mean * (TURN_ERROR * UNIT + 8.0 * dot + of_total) + blurred
     growing = at_levels[np.minimum(np.searchsorted(levels, times), LEVELS - 1)]

@@ -19,7 +19,7 @@ from typing import Protocol
 from flint import acb, arb, arb_mat
 
 SEMI_MINORS = (0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 2.8)
-RULE_NODES_MOST = 2000
+RULE_NODES_MAX = 2000
 
 
 class BallError(Protocol):
@@ -142,7 +142,7 @@ def choose_rule(
         nodes = max(2, math.ceil(0.5 + 0.5 * need / math.log(ratio)))
         if best is None or nodes < best[1]:
             best = (ellipse, nodes)
-    return best if best is not None and best[1] <= RULE_NODES_MOST else None
+    return best if best is not None and best[1] <= RULE_NODES_MAX else None
 
 
 def rule_error(ellipse: Ellipse, nodes: int, size: arb) -> EllipseError:

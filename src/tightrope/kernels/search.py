@@ -48,7 +48,7 @@ class Inverse(Generic[T]):
     at_upper: T | None
 
 
-SEARCH_STEPS_MOST = 200
+SEARCH_STEPS_MAX = 200
 FAR_OUT = 1e15  # from here on a plateau is left by longer steps: a search must come to an end
 WIDE_SIDE = 0.01  # of a point that tells nothing: a share that is left below it where it is worth halving
 NEAR_SIDE = 1e-9  # and where halving ends: at 0 it would go on to the smallest double
@@ -69,19 +69,19 @@ def invert(
     at_high: T | None = None
     points = [(0.0, at_zero.log)]
     guess = min(start if start > 0.0 else 1.0, ceiling / 2.0)
-    for _ in range(SEARCH_STEPS_MOST):
-        found = function(guess)
-        points.append((guess, found.log))
-        if found.above:
-            low, at_low = guess, found.value
-        elif found.met:
-            high, at_high = guess, found.value
+    for _ in range(SEARCH_STEPS_MAX):
+        compared = function(guess)
+        points.append((guess, compared.log))
+        if compared.above:
+            low, at_low = guess, compared.value
+        elif compared.met:
+            high, at_high = guess, compared.value
         else:
             break
         if (high < math.inf and high - low <= tolerance * high) or next_up(low) >= high:
             return Inverse(low, high, at_low, at_high)
         guess = _next_guess(points, low, high, tolerance)
-    return _widen(function, found.noise, points, Inverse(low, high, at_low, at_high), tolerance)
+    return _widen(function, compared.noise, points, Inverse(low, high, at_low, at_high), tolerance)
 
 
 def _next_guess(points: list[tuple[float, float]], low: float, high: float, tolerance: float) -> float:
@@ -107,7 +107,7 @@ def _widen(
     function: Callable[[float], Compared[T]],
     noise: float,
     points: list[tuple[float, float]],
-    found: Inverse[T],
+    inverse: Inverse[T],
     tolerance: float,
 ) -> Inverse[T]:
     """From a point that cannot be decided, steps out on both sides until the comparison holds."""
@@ -116,7 +116,7 @@ def _widen(
     slopes = [abs((y1 - y0) / (x1 - x0)) for (x0, y0), (x1, y1) in itertools.pairwise(points) if x0 != x1]
     if slopes and 0.0 < slopes[-1] < math.inf and math.isfinite(noise):
         step = max(step, 1.1 * noise / slopes[-1])
-    low, at_low, high, at_high = found.lower, found.at_lower, found.upper, found.at_upper
+    low, at_low, high, at_high = inverse.lower, inverse.at_lower, inverse.upper, inverse.at_upper
     distance = step
     while centre - distance > low:
         trial = function(centre - distance)
@@ -125,7 +125,7 @@ def _widen(
             break
         distance *= 2.0
     far = centre
-    if low == found.lower and far - low > WIDE_SIDE * far:  # the steps were too long for this side
+    if low == inverse.lower and far - low > WIDE_SIDE * far:  # the steps were too long for this side
         while far - low > max(tolerance, NEAR_SIDE) * centre:
             middle = 0.5 * (low + far)
             trial = function(middle)

@@ -12,7 +12,7 @@ from fractions import Fraction
 DOUBLE_BITS = 53
 WHOLE_PART = 2.0**DOUBLE_BITS  # times the fraction of a double: a whole number
 NEAR_LARGEST = 1.0 - 2.0**-20  # of the largest norm: plain sums of 2^20 squares err by less than 2^-32 of themselves
-NORM_LEAST = 2.0**-1000  # smaller norms may lose digits
+NORM_MIN = 2.0**-1000  # smaller norms may lose digits
 
 
 def square_sum(values: Iterable[float]) -> Fraction:
@@ -21,7 +21,7 @@ def square_sum(values: Iterable[float]) -> Fraction:
     for part, exponent in map(math.frexp, values):
         sums[exponent] = sums.get(exponent, 0) + int(part * WHOLE_PART) ** 2
     least = min(sums, default=0)
-    total = sum(each << 2 * (exponent - least) for exponent, each in sums.items())
+    total = sum(value << 2 * (exponent - least) for exponent, value in sums.items())
     return Fraction(total) * Fraction(4) ** (least - DOUBLE_BITS)
 
 
@@ -30,7 +30,7 @@ def largest_square_sum(columns: Iterable[tuple[float, ...]]) -> Fraction:
     known = list(columns)
     norms = [math.hypot(*column) for column in known]
     largest = max(norms)
-    least = NEAR_LARGEST * largest if NORM_LEAST < largest < math.inf else 0.0
+    least = NEAR_LARGEST * largest if NORM_MIN < largest < math.inf else 0.0
     return max(map(square_sum, {column for column, norm in zip(known, norms, strict=True) if norm >= least}))
 
 

@@ -20,14 +20,14 @@ from flint import arb
 
 from .ball import working_precision
 
-VECTORS_MOST = 128  # of the semidefinite programme; for more the upper end is the sum of absolute values
-VECTOR_SWEEPS_MOST = 400
+VECTORS_MAX = 128  # of the semidefinite programme; for more the upper end is the sum of absolute values
+VECTOR_SWEEPS_MAX = 400
 VECTORS_SETTLED = 1e-15  # of the vectors, from one sweep to the next
 VECTOR_STARTS = 2
 COORDINATE_BITS = 52
 CHOLESKY_BITS = 256
-RAISE_LEAST = 2.0**-50  # of the largest multiplier
-RAISES_MOST = 50
+RAISE_MIN = 2.0**-50  # of the largest multiplier
+RAISES_MAX = 50
 
 Gram = Sequence[Sequence[int]]
 
@@ -44,7 +44,7 @@ def largest_sum(gram: Gram) -> Interval:
     absolute = Fraction(sum(abs(entry) for row in gram for entry in row))
     if two_coloured(gram):
         return Interval(absolute, absolute)
-    if len(gram) > VECTORS_MOST:
+    if len(gram) > VECTORS_MAX:
         return Interval(_signed(gram), absolute)
     scale = max(abs(entry) for row in gram for entry in row)
     matrix = np.array([[float(Fraction(entry, scale)) for entry in row] for row in gram])
@@ -53,7 +53,7 @@ def largest_sum(gram: Gram) -> Interval:
         vectors = _ascent(matrix, seed)
         lower = max(lower, _value(gram, vectors))
         multipliers = np.linalg.norm(matrix @ vectors, axis=1)
-        upper = min(upper, scale * _dual(gram, scale, [float(each) for each in multipliers]))
+        upper = min(upper, scale * _dual(gram, scale, [float(multiplier) for multiplier in multipliers]))
     return Interval(lower, upper)
 
 
@@ -100,7 +100,7 @@ def _ascent(matrix: Any, seed: int) -> Any:
     rank = min(count, math.isqrt(2 * count) + 1)
     vectors = np.random.default_rng(seed).normal(size=(count, rank))
     vectors /= np.linalg.norm(vectors, axis=1)[:, None]
-    for _ in range(VECTOR_SWEEPS_MOST):
+    for _ in range(VECTOR_SWEEPS_MAX):
         before = vectors.copy()
         for i in range(count):
             pull = matrix[i] @ vectors - matrix[i, i] * vectors[i]
@@ -125,9 +125,9 @@ def _value(gram: Gram, vectors: Any) -> Fraction:
 
 def _dual(gram: Gram, scale: int, multipliers: list[float]) -> Fraction:
     """sum l_i, in units of the scale, for multipliers raised until Diag(l) - A/scale is proven positive definite."""
-    step = RAISE_LEAST * max(multipliers)
-    for _ in range(RAISES_MOST):
-        raised = [Fraction(each) + Fraction(step) for each in multipliers]
+    step = RAISE_MIN * max(multipliers)
+    for _ in range(RAISES_MAX):
+        raised = [Fraction(multiplier) + Fraction(step) for multiplier in multipliers]
         if _positive_definite(gram, scale, raised):
             return sum(raised, Fraction(0))
         step *= 2.0
@@ -139,8 +139,8 @@ def _positive_definite(gram: Gram, scale: int, diagonal: Sequence[Fraction]) -> 
     count = len(gram)
     with working_precision(CHOLESKY_BITS):
         rows = [[-arb(entry) / scale for entry in row] for row in gram]
-        for i, each in enumerate(diagonal):
-            rows[i][i] += arb(each.numerator) / arb(each.denominator)
+        for i, fraction in enumerate(diagonal):
+            rows[i][i] += arb(fraction.numerator) / arb(fraction.denominator)
         for i in range(count):
             pivot = rows[i][i]
             if not pivot > 0:

@@ -34,13 +34,13 @@ from .errors import WentBack as WentBack
 from .errors import WrongState as WrongState
 
 if TYPE_CHECKING:
-    from .desk import LocalDesk
     from .ledger import Ledger as Ledger
+    from .service import LocalService
     from .values import Reservation as Reservation
     from .values import Status as Status
 
 MISSING = f"a ledger needs SQLAlchemy (and psycopg for PostgreSQL): {install_command('ledger')}"
-SECRET_LEAST = 16  # bytes
+SECRET_MIN = 16  # bytes
 
 
 def open(
@@ -63,36 +63,36 @@ def open(
             from .remote import open_remote
         return open_remote(url, token, receipts, anchor)
     desk = _desk(url, principal, key_file)
-    from . import keeping
+    from . import maintenance
     from .ledger import Ledger, read_anchor
 
-    found = Ledger(desk)
+    ledger = Ledger(desk)
     with _closed_on_error(desk):
-        keeping.current(desk.database)
-        found.compare(read_anchor(anchor) if isinstance(anchor, (str, Path)) else anchor, receipts)
-    return found
+        maintenance.current(desk.database)
+        ledger.compare(read_anchor(anchor) if isinstance(anchor, (str, Path)) else anchor, receipts)
+    return ledger
 
 
 def init(url: str, *, principal: str | None = None, key_file: str | Path | None = None) -> Ledger:
     """A new ledger, opened; Conflict where there is one."""
     desk = _desk(url, principal, key_file)
-    from . import keeping
+    from . import maintenance
     from .ledger import Ledger
 
     with _closed_on_error(desk):
-        keeping.begin(desk)
+        maintenance.begin(desk)
     return Ledger(desk)
 
 
 def import_file(url: str, path: str | Path, *, key_file: str | Path | None = None) -> Ledger:
     """A ledger rebuilt from what `Ledger.export` wrote, in an empty place; every line is verified."""
     desk = _desk(url, None, key_file)
-    from . import keeping
+    from . import maintenance
     from .ledger import Ledger
 
     with _closed_on_error(desk), Path(path).open(encoding="utf-8") as file:
         try:
-            keeping.imported(desk.database, iter(file))
+            maintenance.imported(desk.database, iter(file))
         except UnicodeDecodeError:
             raise DataError(f"{path!s:.200} is not text in UTF-8, as an export is") from None
     return Ledger(desk)
@@ -104,23 +104,23 @@ def migrate(url: str, *, backup: str | Path | None = None) -> int:
     A ledger of an older version is not opened: this makes it one of this version, whose number is given.
     """
     desk = _desk(url, None, None)
-    from . import keeping
+    from . import maintenance
 
     with closing(desk):
-        return keeping.migrate(desk.database, backup)
+        return maintenance.migrate(desk.database, backup)
 
 
-def _desk(url: str, principal: str | None, key_file: str | Path | None) -> LocalDesk:
+def _desk(url: str, principal: str | None, key_file: str | Path | None) -> LocalService:
     with _extra():
-        from .book.entry import Actor, text
         from .database import Database
-        from .desk import LocalDesk
+        from .service import LocalService
+        from .transactions.entry import Actor, text
     who = text(_user() if principal is None else principal, "principal (in whose name)", 200)
-    return LocalDesk(Database(url), Actor(who), secret=secret_of(key_file))
+    return LocalService(Database(url), Actor(who), secret=secret_of(key_file))
 
 
 @contextmanager
-def _closed_on_error(desk: LocalDesk) -> Iterator[None]:
+def _closed_on_error(desk: LocalService) -> Iterator[None]:
     """What was opened for a ledger that nobody is given is closed."""
     try:
         yield
@@ -157,8 +157,6 @@ def secret_of(path: str | Path | None) -> bytes | None:
         found = Path(path).read_bytes().strip()
     except OSError as error:
         raise InvalidParameter(f"the key file {path} cannot be read: {error.strerror}") from None
-    if len(found) < SECRET_LEAST:
-        raise InvalidParameter(
-            f"the key in {path} has fewer than {SECRET_LEAST} bytes: tightrope ledger init makes one"
-        )
+    if len(found) < SECRET_MIN:
+        raise InvalidParameter(f"the key in {path} has fewer than {SECRET_MIN} bytes: tightrope ledger init makes one")
     return found

@@ -9,7 +9,7 @@ from typing import Any
 
 from .values import moment
 
-WHAT_MOST = 200  # letters of what a line is about; JSON has all
+WHAT_MAX = 200  # letters of what a line is about; JSON has all
 ACTOR_WIDTH, EVENT_WIDTH, NUMBER_WIDTH = 12, 7, 5
 
 Body = Mapping[str, Any]
@@ -20,7 +20,7 @@ def audit_line(line: Mapping[str, Any]) -> str:
     body = json.loads(line["body"])
     event = str(body["event"])
     what = WHAT[event](body) if event in WHAT else ""
-    shown = what if len(what) <= WHAT_MOST else f"{what[:WHAT_MOST]} ..."
+    shown = what if len(what) <= WHAT_MAX else f"{what[:WHAT_MAX]} ..."
     cells = (
         f"{line['seq']:>{NUMBER_WIDTH}}",
         moment(line["at"]),

@@ -26,15 +26,15 @@ from .. import DataError, InvalidParameter
 from . import tables
 from .errors import NotFound, Unavailable
 from .forking import GATE
+from .migrations import STEPS
 from .sqlite_file import FileConnection, begun, prepared
-from .steps import STEPS
 
 NO_LEDGER = "a ledger is at sqlite:///FILE, postgresql://... or https://..."
 BUSY_SECONDS = 30.0
 AGAIN_SECONDS = 15.0  # for which a database that went away is asked again
 REMOTE_FILES = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "glusterfs", "fuse.sshfs", "ncpfs", "beegfs")
 MAY_WRITE = " (chmod: whoever asks must be able to write to the ledger's file, -wal, -shm, -turn, and to the folder)"
-COLLISIONS_MOST, DUPLICATE = 5, "23505"  # and PostgreSQL's word for it
+COLLISIONS_MAX, DUPLICATE = 5, "23505"  # and PostgreSQL's word for it
 PRIVILEGE = "42501"  # PostgreSQL: this role may not
 ABSENT = ("42P01", "42703", "3F000")  # a table, a column, a schema is not there
 CONFLICTS = ("40001", "40P01")  # PostgreSQL's serialisation failure and deadlock
@@ -168,7 +168,7 @@ class Database:
                 return found
             except IntegrityError as error:
                 collisions += 1  # somebody else wrote the same key or name: this finds it when it is tried again
-                if collisions > COLLISIONS_MOST or getattr(error.orig, "sqlstate", None) != DUPLICATE:
+                if collisions > COLLISIONS_MAX or getattr(error.orig, "sqlstate", None) != DUPLICATE:
                     raise
             except OperationalError as error:
                 gone = error.connection_invalidated or getattr(error.orig, "sqlstate", None) in CONFLICTS

@@ -97,18 +97,18 @@ def _hull(corners: list[ProfileCorner]) -> tuple[ProfileCorner, ...]:
     It only chooses: chords of any corners hold, and the first and the last are kept.
     """
     kept: list[ProfileCorner] = []
-    for each in sorted(corners):
-        if kept and kept[-1].epsilon == each.epsilon:  # the lowest came first
+    for corner in sorted(corners):
+        if kept and kept[-1].epsilon == corner.epsilon:  # the lowest came first
             continue
-        while len(kept) > 1 and _above(kept[-2], kept[-1], each):
+        while len(kept) > 1 and _above(kept[-2], kept[-1], corner):
             kept.pop()
-        kept.append(each)
+        kept.append(corner)
     return tuple(kept)
 
 
 def _above(first: ProfileCorner, middle: ProfileCorner, second: ProfileCorner) -> bool:
     """Whether the middle is above the chord, about."""
-    start, place, stop = (math.exp(each.epsilon - second.epsilon) for each in (first, middle, second))
+    start, place, stop = (math.exp(corner.epsilon - second.epsilon) for corner in (first, middle, second))
     share = (place - start) / (stop - start) if stop > start else 0.0
     return middle.delta > first.delta + share * (second.delta - first.delta)
 
@@ -129,8 +129,10 @@ def _covered(first: ProfileCorner, second: ProfileCorner, mu: arb, slack: float)
     for place in LINE_PLACES:
         t = arb(first.epsilon) * (1 - place) + arb(second.epsilon) * place
         above, below = normal_above(t / mu - mu / 2), normal_above(t / mu + mu / 2)
-        lines = (arb(slack) + (1 - arb(slack)) * (above - arb(each.epsilon).exp() * below) for each in (first, second))
-        if all(line >= each.delta for line, each in zip(lines, (first, second), strict=True)):
+        lines = (
+            arb(slack) + (1 - arb(slack)) * (above - arb(corner.epsilon).exp() * below) for corner in (first, second)
+        )
+        if all(line >= corner.delta for line, corner in zip(lines, (first, second), strict=True)):
             return True
     return False
 

@@ -62,15 +62,15 @@ class ForkGate:
         self._forking = 0  # the thread that does
         self._interrupted: BaseException | None = None
 
-    def watch(self, each: Disposable) -> None:
+    def watch(self, disposable: Disposable) -> None:
         """Closes its connections before every fork."""
         with self._guard:
-            self._watched.add(each)
+            self._watched.add(disposable)
 
-    def renew(self, each: Renewable) -> None:
+    def renew(self, renewable: Renewable) -> None:
         """Makes its locks anew in every process that is forked from this one."""
         with self._guard:
-            self._renewed.add(each)
+            self._renewed.add(renewable)
 
     def _own(self) -> list[BytesIO]:
         return _open(getattr(self._mine, "uses", ()))
@@ -114,8 +114,8 @@ class ForkGate:
             watched = list(self._watched)
         if len(used) > len(self._own()):
             return False
-        for each in watched:
-            each.dispose()
+        for disposable in watched:
+            disposable.dispose()
         return True
 
     def parent(self) -> None:
@@ -130,8 +130,8 @@ class ForkGate:
     def child(self) -> None:
         """Begins anew: no other thread is here."""
         self._begin()
-        for each in list(self._renewed):
-            each.renew()
+        for renewable in list(self._renewed):
+            renewable.renew()
 
 
 def _open(uses: Iterable[ref[BytesIO]]) -> list[BytesIO]:

@@ -18,12 +18,12 @@ from typing import Any, TextIO
 from uuid import uuid4
 
 from .. import InvalidParameter, Mechanism
-from . import chain, keeping
-from .book.people import new_secret
+from . import chain, maintenance
 from .chain import hashed
-from .desk import Desk, LocalDesk, Reply
 from .errors import Claimed, LedgerError, WrongState
 from .forking import GATE
+from .service import LedgerService, LocalService, Reply
+from .transactions.tokens import new_secret
 from .values import Job, Quote, Reservation, Status, moment
 
 HOUR = 3600.0
@@ -33,7 +33,7 @@ HOLDERS_ONLY = "this is for whoever has the database: open it by its own address
 class Ledger:
     """Opened by `tightrope.ledger.open`. It may be used by threads, survives a fork, and can be pickled for workers."""
 
-    def __init__(self, desk: Desk, claimant: str | None = None) -> None:
+    def __init__(self, desk: LedgerService, claimant: str | None = None) -> None:
         self._desk, self._claimant = desk, claimant
         self._seen: dict[str, str] = {}  # the last receipt of each root
         self._begun: dict[str, object] = {}  # keys of jobs that were begun here, and whose call that was
@@ -65,8 +65,8 @@ class Ledger:
 
     def _ask(self, name: str, body: Mapping[str, Any], key: str | None = None) -> Reply:
         reply = self._desk.ask(name, body, key, self.nonce)
-        for each in reply.receipts:
-            self._seen[each.split(":", 1)[0]] = each
+        for receipt in reply.receipts:
+            self._seen[receipt.split(":", 1)[0]] = receipt
         return reply
 
     def as_claimant(self, claimant: str) -> Ledger:
@@ -102,7 +102,7 @@ class Ledger:
         """
         said = {"relation": relation, "unit": unit, "kind": kind}
         known = {"kind": "rdp"} if options.get("parent") is None else self.status(options["parent"])
-        terms = {each: known.get(each) if value is None else value for each, value in said.items()}
+        terms = {text: known.get(text) if value is None else value for text, value in said.items()}
         body = {"name": name, "epsilon": epsilon, "delta": delta, **terms}
         if options.get("plan") is not None:
             options["plan"] = {_text(job): count for job, count in options["plan"].items()}
@@ -239,10 +239,10 @@ class Ledger:
     def anchor(self) -> dict[str, Any]:
         """The heads of all chains with what was used, to be kept elsewhere: it notices a ledger that went back."""
         found = self._ask("anchor", {}).content
-        return keeping.signed(found, self._desk.secret) if isinstance(self._desk, LocalDesk) else found
+        return maintenance.signed(found, self._desk.secret) if isinstance(self._desk, LocalService) else found
 
-    def _local(self) -> LocalDesk:
-        if not isinstance(self._desk, LocalDesk):
+    def _local(self) -> LocalService:
+        if not isinstance(self._desk, LocalService):
             raise LedgerError(HOLDERS_ONLY)
         return self._desk
 
@@ -252,12 +252,12 @@ class Ledger:
         An authentic anchor or receipt that the ledger lacks freezes its root. Behind a server, who may read the audit
         verifies the chains alone: that they are whole, and that no counter which they give is beyond its ceiling.
         """
-        if not isinstance(self._desk, LocalDesk):
-            roots = [str(each["name"]) for each in self.budgets() if each["parent"] is None]
-            found = keeping.verify_chains({root: self.audit(root) for root in roots}, anchor)
+        if not isinstance(self._desk, LocalService):
+            roots = [str(budget["name"]) for budget in self.budgets() if budget["parent"] is None]
+            found = maintenance.verify_chains({root: self.audit(root) for root in roots}, anchor)
         else:
             with self._desk.database.read() as connection:
-                found = keeping.verify(connection)
+                found = maintenance.verify(connection)
         self.compare(anchor, receipts)
         return found
 
@@ -265,15 +265,15 @@ class Ledger:
         """WentBack where the ledger lacks a line that these witness."""
         desk, shown = self._desk, list(receipts)
         if anchor is not None:
-            heads = {root: each for root, each in keeping.anchored(anchor)["roots"].items() if each["seq"]}
-            if not isinstance(desk, LocalDesk):  # a server is shown the heads as receipts
+            heads = {root: each for root, each in maintenance.anchored(anchor)["roots"].items() if each["seq"]}
+            if not isinstance(desk, LocalService):  # a server is shown the heads as receipts
                 shown += [chain.receipt(root, each["seq"], each["hash"], None) for root, each in heads.items()]
             else:
-                if keeping.authentic(anchor, desk.secret):
+                if maintenance.authentic(anchor, desk.secret):
                     told = (desk.named(root, each) for root, each in heads.items())
                     desk.witness(told, f"the anchor of {moment(anchor['at'])}")
                 with desk.database.read() as connection:
-                    keeping.compare(connection, anchor)
+                    maintenance.compare(connection, anchor)
         desk.witness(shown)
 
     def recover(
@@ -288,7 +288,7 @@ class Ledger:
             raise InvalidParameter("complete is said of an anchor: give the one that was made after the last charge")
         known: Mapping[str, Any] = {}
         if anchor is not None:
-            known = keeping.anchored(anchor)["roots"].get(root, {})
+            known = maintenance.anchored(anchor)["roots"].get(root, {})
         body = {
             "root": root,
             "why": why,
@@ -302,7 +302,7 @@ class Ledger:
 
     def backup(self, path: str | Path) -> None:
         """A copy of one moment, made by the database itself."""
-        keeping.backup(self._local().database, path)
+        maintenance.backup(self._local().database, path)
 
     def export(self, path: str | Path, *, again: bool = False) -> int:
         """Writes the chains of all roots that are spent here to a new file, and closes them for good; how many lines.
@@ -321,12 +321,14 @@ class Ledger:
             os.fsync(file.fileno())
         return count - 1
 
-    def _exported(self, desk: LocalDesk, file: TextIO, again: bool) -> int:
+    def _exported(self, desk: LocalService, file: TextIO, again: bool) -> int:
         leaving: set[str] = {
-            each["name"] for each in self.budgets() if again and each["parent"] is None and each["state"] == "exported"
+            budget["name"]
+            for budget in self.budgets()
+            if again and budget["parent"] is None and budget["state"] == "exported"
         }
         while True:
-            roots = [each for each in self.budgets() if each["parent"] is None and each["state"] != "exported"]
+            roots = [budget for budget in self.budgets() if budget["parent"] is None and budget["state"] != "exported"]
             if not roots and not leaving:
                 raise WrongState(
                     "all roots have left before: if their file was lost, and imported nowhere, export again"
@@ -335,24 +337,24 @@ class Ledger:
                 leaving.add(each["name"])
                 self._ask("export", {"root": each["name"], "why": f"exported to {Path(file.name).name}"})
             with desk.database.read() as connection:
-                lines = keeping.exported(connection, leaving)
+                lines = maintenance.exported(connection, leaving)
                 if lines is not None:  # else somebody began a root in between
                     return sum(file.write(line + "\n") > 0 for line in lines)
 
     def migrate(self, backup: str | Path | None = None) -> int:
         """Takes the steps that a newer program brings, between two verifications, with a backup before."""
-        return keeping.migrate(self._local().database, backup)
+        return maintenance.migrate(self._local().database, backup)
 
 
 def read_anchor(path: str | Path) -> Mapping[str, Any]:
     """An anchor from its file."""
     try:
-        found = json.loads(Path(path).read_text("utf-8"))
+        document = json.loads(Path(path).read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InvalidParameter(f"{path} cannot be read as an anchor: {error!s:.100}") from None
-    if not isinstance(found, Mapping):
+    if not isinstance(document, Mapping):
         raise InvalidParameter(f"{path} is no anchor")
-    return keeping.anchored(found)
+    return maintenance.anchored(document)
 
 
 def _text(job: Job) -> str:

@@ -28,8 +28,8 @@ DEFAULT_ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64
 HEAD_WEIGHT, TAIL_WEIGHT = 0.9, 0.0083  # 0.9 + 12 * 0.0083 is below 1, also as fractions of these doubles
 EVEN_ORDERS = tuple(sorted((*DEFAULT_ORDERS, 2.5, 5.0, 10.0, 20.0)))
 EVEN_WEIGHT = 2.0**-4  # sixteen orders
-MENU_ORDER_LEAST, MENU_ORDER_MOST = 1.0 + 2.0**-20, 2.0**20  # beyond, few divergences are known
-ORDERS_MOST = 64
+MENU_ORDER_MIN, MENU_ORDER_MAX = 1.0 + 2.0**-20, 2.0**20  # beyond, few divergences are known
+ORDERS_MAX = 64
 SEARCHED_ORDERS = (1e-3, 1e6)  # less 1
 
 
@@ -59,13 +59,13 @@ def gaussian_order(epsilon: float, delta: float) -> float:
         return -(epsilon + (math.log(delta) - log_kappa) / c) / (c + 1.0)
 
     best = minimise(price, *SEARCHED_ORDERS)
-    return min(float(f"{1.0 + float(f'{best:.3g}'):.12g}"), MENU_ORDER_MOST)
+    return min(float(f"{1.0 + float(f'{best:.3g}'):.12g}"), MENU_ORDER_MAX)
 
 
 def checked_weights(given: Mapping[str, float]) -> dict[float, float]:
     """Orders above 1 and their weights, as they were given; the exact sum is at most 1."""
-    if not 1 <= len(given) <= ORDERS_MOST:
-        raise InvalidParameter(f"orders must be 1 to {ORDERS_MOST} orders with their weights, not {len(given)}")
+    if not 1 <= len(given) <= ORDERS_MAX:
+        raise InvalidParameter(f"orders must be 1 to {ORDERS_MAX} orders with their weights, not {len(given)}")
     found: dict[float, float] = {}
     for text, weight in given.items():
         order, share = _order(text), real(f"the weight of order {text!s:.20}", weight)
@@ -87,7 +87,7 @@ def _order(text: object) -> float:
         order = float(text) if isinstance(text, (str, int, float)) and not isinstance(text, bool) else math.nan
     except (ValueError, OverflowError):
         order = math.nan
-    if not MENU_ORDER_LEAST <= order <= MENU_ORDER_MOST:
+    if not MENU_ORDER_MIN <= order <= MENU_ORDER_MAX:
         raise InvalidParameter(f"an order must be a number from 1 + 2**-20 to 2**20, not {text!r:.40}")
     return order
 

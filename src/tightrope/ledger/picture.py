@@ -16,18 +16,18 @@ from itertools import pairwise
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from ..extend.plots import COLOURS, DASHES, LABEL_WIDTH, MARKED_MOST, TITLE_WIDTH, figure_of, sheet, verbatim, wrapped
+from ..extend.plots import COLOURS, DASHES, LABEL_WIDTH, MARKED_MAX, TITLE_WIDTH, figure_of, sheet, verbatim, wrapped
 from .table import ENDLESS, more_words, number, odometer_words, promised, roomiest, slot_job, used_share
 
 if TYPE_CHECKING:
     from ..extend.plots import Axes, Figure
 
-AXES_DRAWN_MOST = 5  # axes that are drawn, the most used first
+AXES_DRAWN_MAX = 5  # axes that are drawn, the most used first
 SPENT_SHADE, HELD_SHADE = 0.38, 0.15
 HIGHEST_SPARE = 1.08  # of the axis, above the promise
-PICTURED_LEAST = 60_000  # milliseconds that the axis of time spans at least
+PICTURED_MIN = 60_000  # milliseconds that the axis of time spans at least
 DAY_MILLISECONDS = 86_400_000
-DEAD_NAMED_MOST = 6
+DEAD_NAMED_MAX = 6
 BENEATH_WIDTH = 120  # letters
 
 Moments = Sequence[Mapping[str, Any]]
@@ -53,7 +53,7 @@ def draw_history(
 ) -> Figure:
     """The picture of `Ledger.history` with the words of `Ledger.status`; now: milliseconds, at its right end."""
     moments: Moments = history["moments"]
-    times = [each["at"] for each in moments]
+    times = [moment["at"] for moment in moments]
     until = max([time.time_ns() // 1_000_000 if now is None else now, *times])
     with sheet(path, ax) as axes:
         if status["kind"] == ENDLESS:
@@ -70,15 +70,15 @@ def draw_history(
 def tracks(status: Mapping[str, Any], moments: Moments) -> list[Track]:
     """The lines of a budget: the order with the most room first, then what every job must fit, the most used first."""
     every = [axis for axis in status["axes"] if axis["need"] == "all" and axis["ceiling"]]
-    every = sorted(every, key=used_share, reverse=True)[:AXES_DRAWN_MOST]
+    every = sorted(every, key=used_share, reverse=True)[:AXES_DRAWN_MAX]
     best = roomiest(status)
     return [_track(status, axis, moments) for axis in ([] if best is None else [best]) + every]
 
 
 def _track(status: Mapping[str, Any], axis: Mapping[str, Any], moments: Moments) -> Track:
-    rows = [each["axes"][axis["name"]] for each in moments]
+    rows = [moment["axes"][axis["name"]] for moment in moments]
     shares = [[units / axis["ceiling"] for units in (spent, held + spent, total)] for held, spent, total, _ in rows]
-    spent, used, total = (tuple(each[at] for each in shares) for at in range(3))
+    spent, used, total = (tuple(share[at] for share in shares) for at in range(3))
     return Track(": ".join(filter(None, (axis["name"], slot_job(status, axis["name"])))), spent, used, total)
 
 
@@ -86,7 +86,7 @@ def _draw_shares(axes: Axes, status: Mapping[str, Any], moments: Moments, times:
     from ..extend.artists import PercentFormatter
 
     found = tracks(status, moments)
-    moved = [_day(each) for each in times]
+    moved = [_day(value) for value in times]
     for index, track in enumerate(found):
         _draw_track(axes, moved, track, index)
     if found:
@@ -95,7 +95,7 @@ def _draw_shares(axes: Axes, status: Mapping[str, Any], moments: Moments, times:
     axes.set_ylim(0.0, HIGHEST_SPARE)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.set_ylabel("share of the promise used")
-    left_out = sum(1 for axis in status["axes"] if axis["need"] == "all" and axis["ceiling"]) - AXES_DRAWN_MOST
+    left_out = sum(1 for axis in status["axes"] if axis["need"] == "all" and axis["ceiling"]) - AXES_DRAWN_MAX
     if left_out > 0:
         axes.plot([], [], " ", label=f"{left_out} more, less used")
     if not any(used for track in found for used in track.used):
@@ -107,7 +107,7 @@ def _draw_shares(axes: Axes, status: Mapping[str, Any], moments: Moments, times:
 def _draw_track(axes: Axes, times: Sequence[float], track: Track, index: int) -> None:
     """Steps that hold until the next one; the last holds until now. Only the first is filled: shades would mix."""
     colour, dash = COLOURS[index % len(COLOURS)], DASHES[index % len(DASHES)]
-    spent, used = ([*each, each[-1]] if each else [] for each in (track.spent, track.used))
+    spent, used = ([*values, values[-1]] if values else [] for values in (track.spent, track.used))
     if index == 0:
         axes.fill_between(times, spent, step="post", color=colour, alpha=SPENT_SHADE, linewidth=0)
         axes.step(times, spent, where="post", color=colour, linestyle=dash, linewidth=0.8)
@@ -119,7 +119,7 @@ def _draw_track(axes: Axes, times: Sequence[float], track: Track, index: int) ->
 def _marks(values: Sequence[float]) -> Any:
     """Where a line with few steps moved."""
     moved = [at for at, value in enumerate(values) if at == 0 or value != values[at - 1]]
-    if len(moved) > MARKED_MOST:
+    if len(moved) > MARKED_MAX:
         return {}
     return {"marker": "o", "markersize": 3.5, "markevery": moved, "clip_on": False}
 
@@ -176,7 +176,7 @@ def _draw_odometer(axes: Axes, status: Mapping[str, Any], moments: Moments, time
         axes.text(0.5, 0.5, wrapped(odometer_words(status), TITLE_WIDTH // 2), transform=axes.transAxes, ha="center")
         return
     epsilons = [*told, told[-1]]
-    moved = [_day(each) for each in times]
+    moved = [_day(value) for value in times]
     axes.fill_between(moved, epsilons, step="post", color=COLOURS[0], alpha=0.3, linewidth=0)
     axes.step(moved, epsilons, where="post", color=COLOURS[0], linewidth=1.6, **_marks(told))
     axes.set_ylim(0.0, HIGHEST_SPARE * max([*epsilons, 0.0]) or 1.0)
@@ -185,13 +185,13 @@ def _draw_odometer(axes: Axes, status: Mapping[str, Any], moments: Moments, time
 
 def odometers(status: Mapping[str, Any], moments: Moments) -> list[float]:
     """What the odometer said at each time."""
-    from .kinds import kind_of
+    from .filters import kind_of
 
     tell: Callable[..., Mapping[str, Any]] = kind_of(status["kind"]).odometer
     found = []
-    for each in moments:
-        used = {name: held + spent for name, (held, spent, _, _) in each["axes"].items()}
-        dead = frozenset(name for name, (_, _, _, ended) in each["axes"].items() if ended)
+    for moment in moments:
+        used = {name: held + spent for name, (held, spent, _, _) in moment["axes"].items()}
+        dead = frozenset(name for name, (_, _, _, ended) in moment["axes"].items() if ended)
         found.append(float(tell(status["shared"], status["promise"], used, dead)["epsilon"]))
     return found
 
@@ -209,8 +209,8 @@ def _dead_words(status: Mapping[str, Any]) -> str:
     dead = [axis["name"] for axis in status["axes"] if axis["dead"] and axis["ceiling"]]
     if not dead:
         return ""
-    orders = [name.removeprefix("order ") for name in dead[:DEAD_NAMED_MOST]]
-    more = f" and {len(dead) - DEAD_NAMED_MOST} more" if len(dead) > DEAD_NAMED_MOST else ""
+    orders = [name.removeprefix("order ") for name in dead[:DEAD_NAMED_MAX]]
+    more = f" and {len(dead) - DEAD_NAMED_MAX} more" if len(dead) > DEAD_NAMED_MAX else ""
     return f"orders that are dead: {', '.join(orders)}{more}"
 
 
@@ -222,7 +222,7 @@ def _date_axis(axes: Axes, first: int, last: int) -> None:
     locator = made.AutoDateLocator(tz=UTC, minticks=3, maxticks=8)
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(made.ConciseDateFormatter(locator, tz=UTC))
-    spare = max((last - first) // 60, (PICTURED_LEAST - (last - first)) // 2, 1)
+    spare = max((last - first) // 60, (PICTURED_MIN - (last - first)) // 2, 1)
     axes.set_xlim(_day(first - spare), _day(last + spare))
 
 

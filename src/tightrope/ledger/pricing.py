@@ -12,13 +12,13 @@ from typing import Any
 from .. import InvalidParameter, Mechanism, UnsupportedMechanism, WorkExhausted, parse
 from ..extend import work
 from .chain import canonical
+from .filters import kind_of
+from .filters.base import Design, Price, Wanted
 from .forking import GATE
-from .kinds import kind_of
-from .kinds.base import Design, Price, Wanted
 
 PRICE_SECONDS = work.Rating(5.0)  # of work: no load changes a price
 PRICES_KEPT = 1000
-JOB_LETTERS_MOST = 20_000
+JOB_LETTERS_MAX = 20_000
 LATE = f"what it costs could not be worked out in {PRICE_SECONDS:g} seconds: a simpler job may do"
 
 
@@ -41,12 +41,12 @@ class Pricer(ABC):
             if name in self._kept:
                 self._kept.move_to_end(name)
                 return self._kept[name]
-        found = self._found(kind, shared, expression, slack)
+        price = self._found(kind, shared, expression, slack)
         with self._guard:
-            self._kept[name] = found
+            self._kept[name] = price
             while len(self._kept) > PRICES_KEPT:
                 self._kept.popitem(last=False)
-        return found
+        return price
 
     @abstractmethod
     def _found(self, kind: str, shared: Mapping[str, Any], expression: str, slack: float | None) -> Price:
@@ -84,8 +84,8 @@ def priced(kind: str, shared: Mapping[str, Any], expression: str, slack: float |
 
 def read_job(expression: str) -> Mechanism:
     """The job of an expression, which names no file."""
-    if len(expression) > JOB_LETTERS_MOST:
-        raise InvalidParameter(f"a job has at most {JOB_LETTERS_MOST:,} letters, not {len(expression):,}")
+    if len(expression) > JOB_LETTERS_MAX:
+        raise InvalidParameter(f"a job has at most {JOB_LETTERS_MAX:,} letters, not {len(expression):,}")
     return parse(expression)
 
 

@@ -19,8 +19,8 @@ from typing import Any
 
 from .. import Relation, TightropeError
 from ..extend import processes
-from .kinds import kind_of
-from .kinds.base import Design, Wanted
+from .filters import kind_of
+from .filters.base import Design, Wanted
 from .pricing import price_document, priced
 
 NICE = 5  # the server answers first
@@ -48,12 +48,12 @@ def answered(order: Mapping[str, Any]) -> dict[str, Any]:
 def design_document(kind: str, wanted: Mapping[str, Any], inherited: Mapping[str, Any] | None) -> dict[str, Any]:
     """A design as JSON."""
     asked = Wanted(**{**wanted, "relation": Relation(wanted["relation"])})
-    found: Design = kind_of(kind).design(asked, inherited)
+    design: Design = kind_of(kind).design(asked, inherited)
     return {
-        "kind": found.kind,
-        "shared": dict(found.shared),
-        "promise": dict(found.promise),
-        "axes": [asdict(each) for each in found.axes],
+        "kind": design.kind,
+        "shared": dict(design.shared),
+        "promise": dict(design.promise),
+        "axes": [asdict(axis) for axis in design.axes],
     }
 
 

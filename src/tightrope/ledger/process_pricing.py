@@ -18,17 +18,17 @@ from typing import Any
 
 from .. import InvalidParameter, UnsupportedMechanism
 from ..extend import processes, work
-from .desk import again
 from .errors import Unavailable
-from .kinds.base import BudgetAxis, Design, Price, Wanted
+from .filters.base import BudgetAxis, Design, Price, Wanted
 from .pricing import PRICE_SECONDS, Pricer
+from .service import again
 
 PRICE_PATIENCE = 4.0 * PRICE_SECONDS  # by the clock: work rated at PRICE_SECONDS ends before, on a busy machine too
 DESIGN_SECONDS = 45.0
 PRICING_READY_SECONDS = 60.0
-PRICING_HELD_MOST = 700 << 20  # bytes: a process that held more is replaced by a new one
+PRICING_HELD_MAX = 700 << 20  # bytes: a process that held more is replaced by a new one
 TURN_SECONDS = 15.0  # for which a job waits for a process
-PRICES_WAITING_MOST = 8  # jobs that wait: the server's other threads go on with what needs no price
+PRICES_WAITING_MAX = 8  # jobs that wait: the server's other threads go on with what needs no price
 PROCESS_DIED = "the process that worked out what it costs ended (too much memory, perhaps): a simpler job may do"
 PROCESS_LATE = (
     f"what it costs was not found in {PRICE_SECONDS:g} seconds, and the attempt was ended: a simpler job may do"
@@ -44,21 +44,21 @@ class ProcessPricer(Pricer):
         super().__init__()
         self._all = tuple(_Pricing() for _ in range(processes))
         self._free: LifoQueue[_Pricing] = LifoQueue()
-        for each in self._all:
-            self._free.put(each)
-        self._waiting = threading.BoundedSemaphore(PRICES_WAITING_MOST)
+        for pricing in self._all:
+            self._free.put(pricing)
+        self._waiting = threading.BoundedSemaphore(PRICES_WAITING_MAX)
 
     def start(self) -> None:
         """Starts all processes now, so that the first jobs need not wait for them."""
-        threads = [threading.Thread(target=each.start) for each in self._all]
+        threads = [threading.Thread(target=pricing.start) for pricing in self._all]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
 
     def close(self) -> None:
-        for each in self._all:
-            each.end()
+        for pricing in self._all:
+            pricing.end()
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (len(self._all),)
@@ -136,7 +136,7 @@ class _Pricing:
         if reply is None or reply["id"] != self._number:  # no answer is ever taken for that of another job
             self.end()
             raise late if watched.late else UnsupportedMechanism(PROCESS_DIED, mechanism="this job")
-        if watched.late or reply["held"] > PRICING_HELD_MOST:
+        if watched.late or reply["held"] > PRICING_HELD_MAX:
             self.end()
         return reply
 
@@ -188,5 +188,5 @@ class _Watched:
         line = self._process.stdout.readline()
         if not line.endswith(b"\n"):  # it ended, perhaps in the middle of a line
             return None
-        found: dict[str, Any] = json.loads(line)
-        return found
+        document: dict[str, Any] = json.loads(line)
+        return document

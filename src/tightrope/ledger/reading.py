@@ -10,18 +10,18 @@ from sqlalchemy import Connection, Row, func, select
 
 from .. import InvalidParameter
 from . import tables
-from .book import jobs
-from .book.entry import LedgerRequest
-from .book.fit import fit, more, spread
-from .book.tree import BudgetNode, Counter, counters, node, path
 from .chain import EPOCH, SYSTEM, AuditLine
 from .errors import Denied, NotFound
-from .kinds import kind_of
-from .past import past
+from .filters import kind_of
+from .history import past
 from .pricing import Pricer, read_job
+from .transactions import jobs
+from .transactions.entry import LedgerRequest
+from .transactions.fit import fit, more, spread
+from .transactions.tree import BudgetNode, Counter, counters, node, path
 
-AUDIT_LINES_MOST = 1000  # of the audit in one answer
-RESERVATIONS_MOST = 1000  # reservations in one answer
+AUDIT_LINES_MAX = 1000  # of the audit in one answer
+RESERVATIONS_MAX = 1000  # reservations in one answer
 IN_PARTITIONS = "each partition has its own: a block was charged to what stands above it when it was made"
 RECOVERED = "the budget was recovered: what was used in the lines that were lost is not known"
 Later = Callable[[], Mapping[str, Any]]
@@ -29,14 +29,14 @@ Later = Callable[[], Mapping[str, Any]]
 
 def visible(asking: LedgerRequest, name: str) -> BudgetNode:
     """The budget, if these eyes may see it."""
-    found = node(asking.connection, name)
-    inside = asking.actor.root in (None, found.root) and asking.actor.role != "job"
+    budget_node = node(asking.connection, name)
+    inside = asking.actor.root in (None, budget_node.root) and asking.actor.role != "job"
     if inside and asking.actor.part is not None:
-        way = path(asking.connection, found.id)
+        way = path(asking.connection, budget_node.id)
         inside = asking.actor.part in {each.id for each in (*way.charged, *way.beyond)}
     if not inside:
         raise NotFound(f"there is no budget {name!r:.120}")
-    return found
+    return budget_node
 
 
 def administer(asking: LedgerRequest, root: str | None) -> None:
@@ -111,37 +111,42 @@ def budgets(asking: LedgerRequest, pricer: Pricer) -> Later:
 
 def status(asking: LedgerRequest, pricer: Pricer) -> Later:
     """One budget: promise, counters, odometer, and how many more of a job fit."""
-    found = visible(asking, str(asking.body.get("name")))
-    axes = counters(asking.connection, [found.id])[found.id]
+    budget_node = visible(asking, str(asking.body.get("name")))
+    axes = counters(asking.connection, [budget_node.id])[budget_node.id]
     of = tables.budget.c
-    state = asking.connection.execute(select(of.state).where(of.id == found.root)).scalar_one()
-    children = list(asking.connection.execute(select(of.id).where(of.parent == found.id).order_by(of.id)).scalars())
-    counted = _states(asking.connection, found)
-    last = asking.connection.execute(select(tables.head.c.seq).where(tables.head.c.root == found.root)).scalar_one()
+    state = asking.connection.execute(select(of.state).where(of.id == budget_node.root)).scalar_one()
+    children = list(
+        asking.connection.execute(select(of.id).where(of.parent == budget_node.id).order_by(of.id)).scalars()
+    )
+    counted = _states(asking.connection, budget_node)
+    last = asking.connection.execute(
+        select(tables.head.c.seq).where(tables.head.c.root == budget_node.root)
+    ).scalar_one()
     job = asking.body.get("job")
-    further = _further(asking, found, pricer) if job is not None else None
+    further = _further(asking, budget_node, pricer) if job is not None else None
 
     def later() -> dict[str, Any]:
-        kind = kind_of(found.kind)
-        used = {each.name: each.used for each in axes}
-        dead = frozenset(each.name for each in axes if each.dead)
+        kind = kind_of(budget_node.kind)
+        used = {axis.name: axis.used for axis in axes}
+        dead = frozenset(axis.name for axis in axes if axis.dead)
         answer: dict[str, Any] = {
-            "name": found.id,
-            "root": found.root,
-            "parent": found.parent,
+            "name": budget_node.id,
+            "root": budget_node.root,
+            "parent": budget_node.parent,
             "children": children,
-            "kind": found.kind,
-            "relation": found.relation,
-            "unit": found.privacy_unit,
-            "parallel": found.parallel,
+            "kind": budget_node.kind,
+            "relation": budget_node.relation,
+            "unit": budget_node.privacy_unit,
+            "parallel": budget_node.parallel,
             "state": state,
-            "made": found.made,
-            "shared": dict(found.shared),
-            "promise": {name: value for name, value in found.promise.items() if name != "wanted"},
-            "axes": [_axis(each) for each in axes],
+            "made": budget_node.made,
+            "shared": dict(budget_node.shared),
+            "promise": {name: value for name, value in budget_node.promise.items() if name != "wanted"},
+            "axes": [_axis(axis) for axis in axes],
             "jobs": counted,
             "odometer": dict(
-                no_odometer(found.parallel, last) or kind.odometer(found.shared, found.promise, used, dead)
+                no_odometer(budget_node.parallel, last)
+                or kind.odometer(budget_node.shared, budget_node.promise, used, dead)
             ),
         }
         if further is not None:
@@ -158,9 +163,9 @@ def no_odometer(parallel: bool, last: int) -> dict[str, Any] | None:
     return {"reason": RECOVERED} if last >= EPOCH else None
 
 
-def _axis(each: Counter) -> dict[str, Any]:
+def _axis(counter: Counter) -> dict[str, Any]:
     names = ("name", "need", "unit", "total", "ceiling", "held", "spent", "dead")
-    return {name: getattr(each, name) for name in names} | {"left": max(each.total - each.used, 0)}
+    return {name: getattr(counter, name) for name in names} | {"left": max(counter.total - counter.used, 0)}
 
 
 def _states(connection: Connection, budget: BudgetNode) -> dict[str, int]:
@@ -178,29 +183,29 @@ def parts_of(connection: Connection, budget: BudgetNode) -> set[str]:
     """A budget and all beneath it."""
     of = tables.budget.c
     rows = connection.execute(select(of.id, of.parent).where(of.root == budget.root)).all()
-    found, more = {budget.id}, {budget.id}
+    texts, more = {budget.id}, {budget.id}
     while more:
-        more = {row.id for row in rows if row.parent in more} - found
-        found |= more
-    return found
+        more = {row.id for row in rows if row.parent in more} - texts
+        texts |= more
+    return texts
 
 
-def _further(asking: LedgerRequest, found: BudgetNode, pricer: Pricer) -> Later:
+def _further(asking: LedgerRequest, budget_node: BudgetNode, pricer: Pricer) -> Later:
     """What one job costs, whether it fits, and how many fit one after the other."""
     job, slack = asking.body.get("job"), asking.body.get("slack")
     if slack is not None and (isinstance(slack, bool) or not isinstance(slack, (int, float)) or not 0 <= slack <= 1):
         raise InvalidParameter(f"slack is a number from 0 to 1, not {slack!r:.40}")
     if not isinstance(job, str):
         raise InvalidParameter(f"a job is an expression, as in 'Gaussian(sigma=2) * 10', not {job!r:.60}")
-    if found.parallel:
-        raise InvalidParameter(f"{found.id!r} is a parallel block: jobs are for its partitions")
-    way = path(asking.connection, found.id)
+    if budget_node.parallel:
+        raise InvalidParameter(f"{budget_node.id!r} is a parallel block: jobs are for its partitions")
+    way = path(asking.connection, budget_node.id)
     axes = counters(asking.connection, [each.id for each in (*way.charged, *way.beyond)])
 
     def later() -> dict[str, Any]:
         expression = repr(read_job(job))
-        price = pricer.price(found.kind, found.shared, expression, slack)
-        verdict = fit([way], axes, spread([way], {found.id: price.units}))
+        price = pricer.price(budget_node.kind, budget_node.shared, expression, slack)
+        verdict = fit([way], axes, spread([way], {budget_node.id: price.units}))
         return {
             "job": expression,
             "fits": not verdict.why,
@@ -221,9 +226,9 @@ def quote(asking: LedgerRequest, pricer: Pricer) -> Later:
 
 def history(asking: LedgerRequest, pricer: Pricer) -> Later:
     """What was held and spent of a budget after each line of its chain that moved it."""
-    found = visible(asking, str(asking.body.get("name")))
-    lines = read_lines(asking.connection, found.root)
-    return lambda: {"name": found.id, "moments": past(found.root, lines, found.id)[1]}
+    budget_node = visible(asking, str(asking.body.get("name")))
+    lines = read_lines(asking.connection, budget_node.root)
+    return lambda: {"name": budget_node.id, "moments": past(budget_node.root, lines, budget_node.id)[1]}
 
 
 def read_lines(connection: Connection, root: str, after: int = 0, most: int | None = None) -> list[AuditLine]:
@@ -243,10 +248,10 @@ def reservation(asking: LedgerRequest, pricer: Pricer) -> Later:
 
 def reservations(asking: LedgerRequest, pricer: Pricer) -> Later:
     """Reservations of a budget, the newest first, as far as these eyes may see them."""
-    found = visible(asking, str(asking.body.get("name")))
+    budget_node = visible(asking, str(asking.body.get("name")))
     of, charge = tables.reservation.c, tables.charge.c
-    mine = select(charge.reservation).where(charge.budget == found.id).distinct()
-    query = select(tables.reservation).where(of.id.in_(mine)).order_by(of.made.desc(), of.id).limit(RESERVATIONS_MOST)
+    mine = select(charge.reservation).where(charge.budget == budget_node.id).distinct()
+    query = select(tables.reservation).where(of.id.in_(mine)).order_by(of.made.desc(), of.id).limit(RESERVATIONS_MAX)
     if asking.actor.role not in ("admin", "auditor"):
         query = query.where(of.principal == asking.actor.name)
     rows = asking.connection.execute(query).all()
@@ -265,8 +270,8 @@ def audit(asking: LedgerRequest, pricer: Pricer) -> Later:
         raise InvalidParameter(f"a chain is that of a root, not of {root!r:.120}")
     if root == SYSTEM:
         administer(asking, None)
-    lines = [line.document() for line in read_lines(asking.connection, root, after, AUDIT_LINES_MOST)]
-    return lambda: {"root": root, "lines": lines, "more": len(lines) == AUDIT_LINES_MOST}
+    lines = [line.document() for line in read_lines(asking.connection, root, after, AUDIT_LINES_MAX)]
+    return lambda: {"root": root, "lines": lines, "more": len(lines) == AUDIT_LINES_MAX}
 
 
 def anchor(asking: LedgerRequest, pricer: Pricer) -> Later:
@@ -284,7 +289,7 @@ def anchor(asking: LedgerRequest, pricer: Pricer) -> Later:
         roots[row.root] = {
             "seq": row.seq,
             "hash": row.hash,
-            "used": {name: {each.name: each.used for each in axes} for name, axes in counted.items()},
-            "dead": {name: [each.name for each in axes if each.dead] for name, axes in counted.items()},
+            "used": {name: {axis.name: axis.used for axis in axes} for name, axes in counted.items()},
+            "dead": {name: [axis.name for axis in axes if axis.dead] for name, axes in counted.items()},
         }
     return lambda: {"at": asking.now, "roots": roots}

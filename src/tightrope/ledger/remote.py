@@ -24,18 +24,18 @@ from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
 from .. import DataError, InvalidParameter
-from . import orders, wire
+from . import operations, wire
 from .chain import Receipt, hashed
-from .desk import REQUEST_BYTES, TOO_LARGE, Desk, Reply, again
 from .errors import LedgerError, Unavailable
 from .ledger import HOLDERS_ONLY, Ledger, read_anchor
+from .service import REQUEST_BYTES, TOO_LARGE, LedgerService, Reply, again
 
 CONNECT_SECONDS = 10.0
 REMOTE_ANSWER_SECONDS = 120.0  # a server waits for its processes and its database, and then says so
 REACH_SECONDS = 30.0  # for which a server that went away or is busy is asked again
 READ_REACH_SECONDS = 8.0  # of one that went away, for what is only read: somebody waits to see it
-PAUSE_FIRST, PAUSE_MOST = 0.05, 2.0  # seconds between two attempts
-ANSWER_BYTES_MOST = 1 << 28
+PAUSE_FIRST, PAUSE_MAX = 0.05, 2.0  # seconds between two attempts
+ANSWER_BYTES_MAX = 1 << 28
 AWAY = frozenset((502, 504))  # a proxy that found no server says so
 LATER = AWAY | {408, 429, 503}  # what is asked again
 _TOKEN = re.compile(wire.SECRET_WORD)
@@ -46,14 +46,14 @@ def open_remote(
     url: str, token: str | None, receipts: Iterable[str], anchor: str | Path | Mapping[str, Any] | None
 ) -> Ledger:
     """The ledger of a server; the token is tried at once. WentBack where it lacks what receipts and anchor witness."""
-    found = Ledger(RemoteDesk(url, None if token is None else token.strip()))  # a file ends its line
+    ledger = Ledger(RemoteService(url, None if token is None else token.strip()))  # a file ends its line
     known = read_anchor(anchor) if isinstance(anchor, (str, Path)) else anchor
     try:
-        found.compare(known, receipts)
+        ledger.compare(known, receipts)
     except BaseException:
-        found.close()
+        ledger.close()
         raise
-    return found
+    return ledger
 
 
 class ServerPlace(NamedTuple):
@@ -96,7 +96,7 @@ def _is_here(host: str) -> bool:
         return False
 
 
-class RemoteDesk(Desk):
+class RemoteService(LedgerService):
     """Asks a server. Connections are kept between requests, none is used by two threads or shared with a fork."""
 
     def __init__(
@@ -125,7 +125,7 @@ class RemoteDesk(Desk):
     def ask(self, name: str, body: Mapping[str, Any], key: str | None = None, nonce: str = "") -> Reply:
         if name not in wire.ADDRESSES:
             raise LedgerError(HOLDERS_ONLY)
-        writes = name in orders.WRITES
+        writes = name in operations.WRITES
         method, path, content = addressed(name, body)
         if len(path) + len(content or b"") > REQUEST_BYTES:
             raise LedgerError(TOO_LARGE)
@@ -143,12 +143,12 @@ class RemoteDesk(Desk):
     def witness(self, receipts: Iterable[str], who: str = "a receipt") -> None:
         """WentBack where the server lacks a line that it once gave a receipt for; with none, the token is tried."""
         shown = list(receipts)
-        for each in shown:
-            if not wire.PLAIN.fullmatch(each) or "," in each:
+        for text in shown:
+            if not wire.PLAIN.fullmatch(text) or "," in text:
                 raise DataError("a receipt is root:number:hash, as the ledger gave it")
-            Receipt.of(each, None)
-        for start in range(0, max(len(shown), 1), wire.RECEIPTS_MOST):
-            these = shown[start : start + wire.RECEIPTS_MOST]
+            Receipt.of(text, None)
+        for start in range(0, max(len(shown), 1), wire.RECEIPTS_MAX):
+            these = shown[start : start + wire.RECEIPTS_MAX]
             self._answered("GET", wire.ADDRESSES["budgets"][1], None, self._bearing(these))
         self._note(shown)
 
@@ -159,17 +159,17 @@ class RemoteDesk(Desk):
 
     def _note(self, receipts: Iterable[str]) -> None:
         """Answers come in any order, and a replay brings an old receipt again: the highest number is the last."""
-        for each in receipts:
+        for receipt in receipts:
             try:
-                known = Receipt.of(each, None)
+                known = Receipt.of(receipt, None)
             except DataError:  # what was done is done, whatever a server writes beside it
                 continue
             if known.seq >= self._seen.get(known.root, (0, ""))[0]:
                 self._seen.pop(known.root, None)
-                self._seen[known.root] = (known.seq, each)
+                self._seen[known.root] = (known.seq, receipt)
 
     def _shown(self) -> tuple[str, ...]:
-        return tuple(each for _, each in list(self._seen.values())[-wire.RECEIPTS_MOST :])
+        return tuple(text for _, text in list(self._seen.values())[-wire.RECEIPTS_MAX :])
 
     def _answered(
         self, method: str, path: str, content: bytes | None, headers: Mapping[str, str]
@@ -200,7 +200,7 @@ class RemoteDesk(Desk):
             if monotonic() + wait > began + patience:
                 raise lost
             sleep(wait)
-            pause = min(2 * pause, PAUSE_MOST)
+            pause = min(2 * pause, PAUSE_MAX)
 
     def _exchanged(
         self, method: str, path: str, content: bytes | None, headers: Mapping[str, str]
@@ -210,9 +210,9 @@ class RemoteDesk(Desk):
         try:
             connection.request(method, self._place.path + path, content, {**headers})
             response = connection.getresponse()
-            data = response.read(ANSWER_BYTES_MOST + 1)
-            if len(data) > ANSWER_BYTES_MOST:
-                raise LedgerError(f"{self._place.shown} answers with more than {ANSWER_BYTES_MOST:,} bytes")
+            data = response.read(ANSWER_BYTES_MAX + 1)
+            if len(data) > ANSWER_BYTES_MAX:
+                raise LedgerError(f"{self._place.shown} answers with more than {ANSWER_BYTES_MAX:,} bytes")
             if response.length:  # it ended in the middle, which the library does not say
                 raise IncompleteRead(data, response.length)
         except BaseException:
@@ -245,12 +245,12 @@ class RemoteDesk(Desk):
 
     def _document(self, data: bytes) -> dict[str, Any]:
         try:
-            found = json.loads(data)
+            document = json.loads(data)
         except ValueError:
-            found = None
-        if not isinstance(found, dict):
+            document = None
+        if not isinstance(document, dict):
             raise LedgerError(f"{self._place.shown} is no ledger: what it answers is no JSON object")
-        return found
+        return document
 
     def _problem(self, status: int, response: HTTPResponse, data: bytes) -> Exception:
         """What a refusal tells; who is no ledger tells nothing that is believed."""
@@ -270,18 +270,18 @@ def addressed(name: str, body: Mapping[str, Any]) -> tuple[str, str, bytes | Non
     method, template = wire.ADDRESSES[name]
     rest = dict(body)
     try:
-        path = wire.PLACE.sub(lambda found: quote(str(rest.pop(found[1], "")), safe=""), template)
+        path = wire.PLACE.sub(lambda match: quote(str(rest.pop(match[1], "")), safe=""), template)
         if method == "POST":
             return method, path, json.dumps(rest, allow_nan=False).encode()
-        asked = {each: value for each, value in rest.items() if value is not None}
+        asked = {text: value for text, value in rest.items() if value is not None}
         return method, path + (f"?{urlencode(asked, quote_via=quote, safe='()=*,')}" if asked else ""), None
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidParameter(f"this cannot be sent to a server: {error!s:.100}") from None
 
 
-def _same(url: str, token: str, seen: tuple[str, ...], patience: float) -> RemoteDesk:
+def _same(url: str, token: str, seen: tuple[str, ...], patience: float) -> RemoteService:
     """The same desk in another process."""
-    return RemoteDesk(url, token, seen, patience=patience)
+    return RemoteService(url, token, seen, patience=patience)
 
 
 def _seconds(after: str | None) -> float:

@@ -269,13 +269,13 @@ def differences(given: Mapping[Key, Row], stand: Mapping[Key, Row], table: str) 
 
 def broken(axes: Iterable[Row]) -> list[str]:
     """Counters that no audit may give: beyond a ceiling, or a budget without a living axis."""
-    found: list[str] = []
+    texts: list[str] = []
     alive: dict[str, bool] = {}
     for axis in axes:
         used, most = axis["held"] + axis["spent"], axis["total"] if axis["need"] == "all" else axis["ceiling"]
         if axis["held"] < 0 or axis["spent"] < 0 or used > most or axis["total"] > axis["ceiling"]:
-            found.append(f"{axis['budget']}: {axis['name']} has {used} of {most} units")
+            texts.append(f"{axis['budget']}: {axis['name']} has {used} of {most} units")
         if axis["need"] == "any":
             living = not axis["dead"] and used <= axis["total"]
             alive[axis["budget"]] = alive.get(axis["budget"], False) or living
-    return found + [f"{name}: no axis is left" for name, living in alive.items() if not living]
+    return texts + [f"{name}: no axis is left" for name, living in alive.items() if not living]

@@ -23,7 +23,7 @@ class FileConnection(sqlite3.Connection):
 
     def cursor(self, *arguments: Any, **options: Any) -> Any:
         found = super().cursor(*arguments, **options)
-        self._cursors = [*(each for each in self._cursors if each() is not None), ref(found)]
+        self._cursors = [*(cursor for cursor in self._cursors if cursor() is not None), ref(found)]
         return found
 
     def close(self) -> None:

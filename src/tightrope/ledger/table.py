@@ -18,7 +18,7 @@ from .menu import axis_name
 from .units import UNITS_DIGITS, amount
 from .values import moment
 
-PROMISE_LETTERS_MOST = 10  # of a number; a longer one is rounded up
+PROMISE_LETTERS_MAX = 10  # of a number; a longer one is rounded up
 ENDLESS = "odometer"  # the kind without totals
 BRANCH = "  "  # of the tree, for each step down
 
@@ -34,7 +34,7 @@ def percent(share: Fraction) -> str:
 def number(value: float) -> str:
     """A number of a promise: as it was given, or rounded up where it is long."""
     exact = short(value)
-    return exact if len(exact) <= PROMISE_LETTERS_MOST else rounded(value, UNITS_DIGITS, up=True)
+    return exact if len(exact) <= PROMISE_LETTERS_MAX else rounded(value, UNITS_DIGITS, up=True)
 
 
 def promised(status: Mapping[str, Any]) -> str:
@@ -184,7 +184,7 @@ def status_text(status: Mapping[str, Any]) -> str:
 
 def budget_tree(budgets: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], int]]:
     """Each budget with its depth, children after their parents; one whose parent is not seen is a root."""
-    names = {each["name"] for each in budgets}
+    names = {budget["name"] for budget in budgets}
     children: dict[str | None, list[Mapping[str, Any]]] = {}
     for each in budgets:
         children.setdefault(each["parent"] if each["parent"] in names else None, []).append(each)

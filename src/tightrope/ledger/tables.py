@@ -9,8 +9,8 @@ _KNOWN = MetaData()
 
 
 def _table(name: str, texts: str, wholes: str = "") -> Table:
-    held = [Column(each, Text) for each in texts.split()]
-    return Table(name, _KNOWN, *held, *(Column(each, WHOLE) for each in wholes.split()))
+    held = [Column(word, Text) for word in texts.split()]
+    return Table(name, _KNOWN, *held, *(Column(word, WHOLE) for word in wholes.split()))
 
 
 schema = _table("ledger_schema", "", "version")

@@ -18,8 +18,8 @@ from ..extend.wording import FIXED_FROM, FIXED_TO
 LOSS_UNIT = 2**50
 DELTA_UNIT = 2**62
 SLOT_UNIT = 1
-UNITS_MOST = 2**62
-AXIS_LOSS_MOST = UNITS_MOST // LOSS_UNIT
+UNITS_MAX = 2**62
+AXIS_LOSS_MAX = UNITS_MAX // LOSS_UNIT
 UNITS_DIGITS = 6  # that are printed
 
 
@@ -28,14 +28,14 @@ def cost(upper: float | Fraction, unit: int) -> int | None:
     if isinstance(upper, float) and not math.isfinite(upper):
         return None
     found = math.ceil(max(Fraction(upper), Fraction(0)) * unit)
-    return found if found <= UNITS_MOST else None
+    return found if found <= UNITS_MAX else None
 
 
 def total(lower: float | Fraction, unit: int) -> int:
     """The largest number of units at or below, no less than 0 and no more than an axis can hold."""
     if isinstance(lower, float) and not math.isfinite(lower):
-        return UNITS_MOST if lower == math.inf else 0
-    return min(max(math.floor(Fraction(lower) * unit), 0), UNITS_MOST)
+        return UNITS_MAX if lower == math.inf else 0
+    return min(max(math.floor(Fraction(lower) * unit), 0), UNITS_MAX)
 
 
 def value(units: int, unit: int) -> Fraction:
@@ -52,7 +52,7 @@ def at_least_one(units: Mapping[str, int], first: str) -> dict[str, int | None]:
 def amount(units: int, unit: int, *, up: bool, digits: int = UNITS_DIGITS) -> str:
     """So many units as a decimal number, exact or rounded up or down."""
     context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR)
-    found = context.divide(Decimal(units), Decimal(unit)).normalize(Context(prec=digits))
-    if not found:
+    number = context.divide(Decimal(units), Decimal(unit)).normalize(Context(prec=digits))
+    if not number:
         return "0"
-    return f"{found:f}" if FIXED_FROM <= abs(float(found)) < FIXED_TO else f"{found:e}"
+    return f"{number:f}" if FIXED_FROM <= abs(float(number)) < FIXED_TO else f"{number:e}"

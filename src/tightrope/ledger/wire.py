@@ -33,10 +33,10 @@ AT_LEAST = "Ledger-At-Least"
 RECEIPT = "Ledger-Receipt"
 JSON_TYPE = "application/json"
 PROBLEM_TYPE = "application/problem+json"
-RECEIPTS_MOST = 64  # in one header
-KEY_MOST = 200  # letters
+RECEIPTS_MAX = 64  # in one header
+KEY_MAX = 200  # letters
 ENCODED = "UTF-8''"  # begins a key in percent signs, as RFC 8187 has it
-KEY_WRITTEN_MOST = len(ENCODED) + 12 * KEY_MOST  # letters of its header: each at most four bytes in percent signs
+KEY_WRITTEN_MAX = len(ENCODED) + 12 * KEY_MAX  # letters of its header: each at most four bytes in percent signs
 SECRET_WORD = r"[!-~]{1,200}"  # what a token is made of
 PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?")  # what a header holds as it is
 
@@ -50,13 +50,13 @@ def written_key(key: str) -> str:
 
 def read_key(given: str) -> str | None:
     """The key that a header holds; None where it holds none. read_key(written_key(key)) == key for every good key."""
-    found = given
-    if given.startswith(ENCODED) and len(given) <= KEY_WRITTEN_MOST:
+    text = given
+    if given.startswith(ENCODED) and len(given) <= KEY_WRITTEN_MAX:
         try:
-            found = unquote(given.removeprefix(ENCODED), errors="strict")
+            text = unquote(given.removeprefix(ENCODED), errors="strict")
         except UnicodeDecodeError:
             return None
-    return found if 0 < len(found) <= KEY_MOST and given.isascii() and found.isprintable() else None
+    return text if 0 < len(text) <= KEY_MAX and given.isascii() and text.isprintable() else None
 
 
 def written_receipts(receipts: Sequence[str]) -> str:
@@ -66,4 +66,4 @@ def written_receipts(receipts: Sequence[str]) -> str:
 
 def read_receipts(header: str) -> list[str]:
     """What written_receipts wrote; a text that is no receipt is one of them, and judged as such."""
-    return [each.strip() for each in header.split(",")]
+    return [word.strip() for word in header.split(",")]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Attackable:
-    """Every row of readings.table that a mechanism is asked by; `self` is a Mechanism."""
+    """Every row of metrics.table that a mechanism is asked by; `self` is a Mechanism."""
 
     __slots__ = ()
 
@@ -37,9 +37,9 @@ class Attackable:
         f(fpr) = sup_a 1 - H(a) - a fpr. Without a direction the symmetric f of both, the largest trade-off function
         that is at or below both. Arguments as for `epsilon`.
         """
-        from .. import readings
+        from .. import metrics
 
-        return readings.ask(self, "tradeoff", options, fpr=fpr)
+        return metrics.ask(self, "tradeoff", options, fpr=fpr)
 
     @overload
     def tpr(self: Any, fpr: float, **options: Unpack[Options]) -> Bound: ...
@@ -48,9 +48,9 @@ class Attackable:
     @checked_method
     def tpr(self: Any, fpr: float | Iterable[float], **options: Unpack[Options]) -> Bound | tuple[Bound, ...]:
         """The highest true positive rate of a test with this false positive rate: 1 - tradeoff(fpr)."""
-        from .. import readings
+        from .. import metrics
 
-        return readings.ask(self, "tpr", options, fpr=fpr)
+        return metrics.ask(self, "tpr", options, fpr=fpr)
 
     @checked_method
     def tradeoff_curve(
@@ -67,23 +67,23 @@ class Attackable:
         fprs must rise. Without accuracy, 1e-4 of the smaller one of f and 1 - f is aimed at; the other arguments are
         those of `tradeoff`. The curve knows what holds between its rates: `curve.at(fpr)`.
         """
-        from .. import readings
+        from .. import metrics
 
-        return readings.tradeoff_curve(self, options, (start, stop, points), fprs)
+        return metrics.tradeoff_curve(self, options, (start, stop, points), fprs)
 
     @checked_method
     def advantage(self: Any, **options: Unpack[Options]) -> Bound:
         """The largest true positive rate minus false positive rate of any test: delta at epsilon 0."""
-        from .. import readings
+        from .. import metrics
 
-        return readings.ask_one(self, "advantage", options)
+        return metrics.ask_one(self, "advantage", options)
 
     @checked_method
     def total_variation(self: Any, **options: Unpack[Options]) -> Bound:
         """The total variation distance of the outputs on neighbours: the same number as `advantage`."""
-        from .. import readings
+        from .. import metrics
 
-        return readings.ask_one(self, "total_variation", options)
+        return metrics.ask_one(self, "total_variation", options)
 
     @overload
     def bayes_accuracy(self: Any, prior: float, **options: Unpack[Options]) -> Bound: ...
@@ -97,9 +97,9 @@ class Attackable:
 
         (1 - prior) + prior H((1 - prior)/prior). With direction "add" prior is that it is not in.
         """
-        from .. import readings
+        from .. import metrics
 
-        return readings.ask(self, "bayes_accuracy", options, prior=prior)
+        return metrics.ask(self, "bayes_accuracy", options, prior=prior)
 
     @overload
     def posterior(self: Any, prior: float, fpr: float, **options: Unpack[Options]) -> Bound: ...
@@ -115,9 +115,9 @@ class Attackable:
 
         prior tpr / (prior tpr + (1 - prior) fpr). A test that accuses fewer can be surer.
         """
-        from .. import readings
+        from .. import metrics
 
-        return readings.ask(self, "posterior", options, prior=prior, fpr=fpr)
+        return metrics.ask(self, "posterior", options, prior=prior, fpr=fpr)
 
     @overload
     def reconstruction(self: Any, baseline: float, **options: Unpack[Options]) -> Bound: ...
@@ -132,9 +132,9 @@ class Attackable:
         The true positive rate at a false positive rate of baseline, for a record that is removed or replaced.
         Reference: Hayes, Mahloujifar, Balle 2023, Thm 2.
         """
-        from .. import readings
+        from .. import metrics
 
-        return readings.ask(self, "reconstruction", options, baseline=baseline)
+        return metrics.ask(self, "reconstruction", options, baseline=baseline)
 
     @overload
     def gdp(self: Any, delta_least: float = 0.0, **options: Unpack[Options]) -> Bound: ...
@@ -148,9 +148,9 @@ class Attackable:
 
         With delta_least, that whose Gaussian has at least the delta of this wherever that is delta_least or more.
         """
-        from .. import readings
+        from .. import metrics
 
-        return readings.ask(self, "gdp", options, delta_least=delta_least)
+        return metrics.ask(self, "gdp", options, delta_least=delta_least)
 
     @overload
     def zcdp(self: Any, order_most: float = math.inf, **options: Unpack[Plain]) -> Bound: ...
@@ -164,9 +164,9 @@ class Attackable:
 
         With order_most, that with renyi(order) <= rho order for every order above 1 up to this one.
         """
-        from .. import readings
+        from .. import metrics
 
-        return readings.ask(self, "zcdp", options, order_most=order_most)
+        return metrics.ask(self, "zcdp", options, order_most=order_most)
 
     @checked_method
     def risk(
@@ -182,7 +182,7 @@ class Attackable:
         prior: the chance that the person is in the data. fpr: of a wrong accusation. baseline: to guess the record
         without the release. delta: the chance that the odds leave out. There is no direction; see docs/risk.md.
         """
-        from ..readings.risk import risk
+        from ..metrics.risk import risk
 
         return risk(self, {"prior": prior, "fpr": fpr, "baseline": baseline, "delta": delta}, options)
 

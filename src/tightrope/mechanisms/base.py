@@ -148,14 +148,14 @@ class Mechanism(Readable, Attackable, Transformable, metaclass=NamedType):
     def group_pair(self, size: int, direction: Direction) -> Pair:
         """The dominating pair where neighbours differ in a group of so many records, all removed or all added: a chain
         of so many neighbours."""
-        from ..derived.grouped import group_pair
+        from ..derived.group_privacy import group_pair
 
         self.demand_chain(size)
         return group_pair(self.pair(direction), size)
 
     def replaced_pair(self, size: int) -> Pair:
         """The dominating pair, its own reverse, where so many records are replaced: each may meet either order."""
-        from ..derived.grouped import group_pair
+        from ..derived.group_privacy import group_pair
         from ..derived.maximum import maximum_pair
 
         self.demand_chain(size)
@@ -170,11 +170,11 @@ class Mechanism(Readable, Attackable, Transformable, metaclass=NamedType):
         """Whether a real group attains the profile of `group_pair`, also under composition."""
         return size == 1 and self.tight
 
-    def grouped(self, size: int) -> Mechanism | None:
+    def group_witness(self, size: int) -> Mechanism | None:
         """One whose floors are real for a group of so many records, where these are not the pair; None: not known."""
         return None
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         """Pairs at or below, for lower ends, where they are not the dominating pair: any may be chosen at each use."""
         return (self.pair(direction),)
 
@@ -187,9 +187,9 @@ class Mechanism(Readable, Attackable, Transformable, metaclass=NamedType):
         """Whether its floors rest on more records than one, which a sample may lack: of so many, or a random number."""
         return False
 
-    def floors_once(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses_once(self, direction: Direction) -> tuple[Pair, ...]:
         """The same of one use alone, where real neighbours have each point of a trade-off, others at other points."""
-        return self.floors(direction)
+        return self.witnesses(direction)
 
     @property
     def attained_once(self) -> bool:
@@ -404,8 +404,8 @@ def called(mechanism: Mechanism, law: Mechanism) -> str:
 
 def claims(mechanism: Mechanism) -> dict[str, object]:
     """What the certificate says of claims; nothing where there are none."""
-    found = sorted({leaf.claimed for leaf in leaves(mechanism)} - {""})
-    return {"claimed": "; ".join(found)} if found else {}
+    texts = sorted({leaf.claimed for leaf in leaves(mechanism)} - {""})
+    return {"claimed": "; ".join(texts)} if texts else {}
 
 
 def confidence(mechanism: Mechanism) -> float | None:
@@ -417,8 +417,8 @@ def confidence(mechanism: Mechanism) -> float | None:
     if not doubts:
         return None
     share = max(1 - sum(doubts, Fraction(0)), Fraction(0))
-    found = float(share)
+    value = float(share)
     # A confidence means the decimal that is printed, here as in a call.
-    while Fraction(repr(found)) > share:
-        found = math.nextafter(found, 0.0)
-    return found
+    while Fraction(repr(value)) > share:
+        value = math.nextafter(value, 0.0)
+    return value

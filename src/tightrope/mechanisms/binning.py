@@ -24,10 +24,10 @@ from .samples import FloatArray, Source, chunks
 
 Bins = float | Sequence[float]
 
-BINS_MOST = 100_000
+BINS_MAX = 100_000
 PILOT = 0.1  # of the draws: they choose the bins where these depend on data
 SEED = 20181015  # any: which draws are the pilot must not depend on what they are
-WIDTH_MOST = 2.0**52  # multiples of the width: beyond, neighbours are no longer told apart
+WIDTH_MAX = 2.0**52  # multiples of the width: beyond, neighbours are no longer told apart
 
 
 def counted(
@@ -77,8 +77,8 @@ def _asked(bins: object, width: float | None) -> FloatArray | int | float:
     if isinstance(bins, bool) or not isinstance(bins, int | float | np.integer | np.floating):
         raise InvalidParameter(f"bins must be a list of edges, a number of bins or a width, not {bins!r:.60}")
     if isinstance(bins, int | np.integer):
-        if not 2 <= bins <= BINS_MOST:
-            raise InvalidParameter(f"bins must be from 2 to {BINS_MOST}, not {bins!r:.60}")
+        if not 2 <= bins <= BINS_MAX:
+            raise InvalidParameter(f"bins must be from 2 to {BINS_MAX}, not {bins!r:.60}")
         return int(bins)
     if float(bins).is_integer():
         raise InvalidParameter(
@@ -100,8 +100,8 @@ def _edges(bins: Sequence[float] | npt.NDArray[Any]) -> FloatArray:
         edges = np.array([float(edge) for edge in bins])
     except (TypeError, ValueError, OverflowError):
         raise InvalidParameter("the edges of bins must be numbers") from None
-    if not 3 <= len(edges) <= BINS_MOST + 1:
-        raise InvalidParameter(f"bins needs 3 edges at least, for two bins, and {BINS_MOST + 1} at most")
+    if not 3 <= len(edges) <= BINS_MAX + 1:
+        raise InvalidParameter(f"bins needs 3 edges at least, for two bins, and {BINS_MAX + 1} at most")
     if not np.all(edges[1:] > edges[:-1]):
         raise InvalidParameter("the edges of bins must rise, each above the one before")
     return edges
@@ -110,8 +110,8 @@ def _edges(bins: Sequence[float] | npt.NDArray[Any]) -> FloatArray:
 def _multiples(low: float, high: float, width: float) -> FloatArray:
     """Edges at multiples of the width that enclose the range."""
     first, last = math.floor(low / width), math.floor(high / width) + 1
-    if max(abs(first), abs(last)) > WIDTH_MOST or last - first > BINS_MOST:
-        raise DataError(f"a width of {width!r} makes more than {BINS_MOST} bins; choose a wider one")
+    if max(abs(first), abs(last)) > WIDTH_MAX or last - first > BINS_MAX:
+        raise DataError(f"a width of {width!r} makes more than {BINS_MAX} bins; choose a wider one")
     if last - first < 2:
         raise DataError(f"a width of {width!r} makes one bin only, which tells nothing; choose a narrower one")
     return np.arange(first, last + 1, dtype=np.float64) * width

@@ -17,8 +17,8 @@ from ..relation import Direction
 from .base import Leaf
 from .parameters import whole
 
-TRIALS_MOST = 10**15  # beyond, it is as good as Gaussian noise
-SENSITIVITY_MOST = 10**9
+TRIALS_MAX = 10**15  # beyond, it is as good as Gaussian noise
+SENSITIVITY_MAX = 10**9
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -51,9 +51,9 @@ class BinomialNoise(Leaf):
     def __post_init__(self) -> None:
         object.__setattr__(self, "trials", whole("trials", self.trials, least=1))
         object.__setattr__(self, "sensitivity", whole("sensitivity", self.sensitivity, least=1))
-        if self.trials > TRIALS_MOST or self.sensitivity > SENSITIVITY_MOST:
+        if self.trials > TRIALS_MAX or self.sensitivity > SENSITIVITY_MAX:
             raise InvalidParameter(
-                f"trials must be at most {TRIALS_MOST:.0e} and sensitivity {SENSITIVITY_MOST:.0e}, not "
+                f"trials must be at most {TRIALS_MAX:.0e} and sensitivity {SENSITIVITY_MAX:.0e}, not "
                 f"{self.trials:.3g} and {self.sensitivity:.3g}"
             )
 

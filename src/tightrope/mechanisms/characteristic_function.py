@@ -26,7 +26,7 @@ from .base import Leaf
 from .parameters import probability, real
 
 if TYPE_CHECKING:
-    from ..pairs.moments.claims import Claims, Fall, LogMoment
+    from ..pairs.moments.claims import ClaimedDecay, Claims, LogMoment
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,7 +57,7 @@ own = tr.CharacteristicFunction(log_moment=normal, strip=(-math.inf, math.inf), 
     relations = "Those between which the moments were taken: P with the record, Q without it."
     log_moment: LogMoment
     strip: tuple[float, float]
-    decay: Fall | str | None = None
+    decay: ClaimedDecay | str | None = None
     infinite_mass: float = 0.0
     lost_mass: float = 0.0
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from ..compute_budget import uncounted
 from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction
-from ..work import uncounted
 from .base import Leaf
 from .parameters import positive, probability
 
@@ -65,7 +65,7 @@ class DistanceToInstability(Leaf):
     def tight(self) -> bool:
         """Where answers that differ tell the most at every epsilon; asked when time may be up."""
         with uncounted():
-            return len(self.floors(Direction.REMOVE)) == 1
+            return len(self.witnesses(Direction.REMOVE)) == 1
 
     def needs_others(self, batch: int | None) -> bool:
         """A distance is no more than the records of a batch of fixed size, of which each step replaces one."""
@@ -79,10 +79,10 @@ class DistanceToInstability(Leaf):
         from ..pairs.finite.instability import Margin, UnstableLaw
         from ..pairs.finite.pair import FinitePair
 
-        differ, *others = self.floors(direction)
+        differ, *others = self.witnesses(direction)
         return FinitePair(UnstableLaw(Margin(self.epsilon_per_use, self.delta_per_use))) if others else differ
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         """Answers that differ, and the distances that are corners of the hull, in both orders."""
         from ..pairs.finite.instability import Margin, ReleasedLaw
         from ..pairs.finite.laws import RationalLaw

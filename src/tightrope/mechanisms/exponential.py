@@ -21,7 +21,7 @@ from .approximate_dp import PureDP
 from .base import Leaf, ZcdpUse
 from .parameters import nonnegative
 
-EPSILON_LEAST = 1e-280  # below, halves and products of losses leave the range of doubles
+EPSILON_MIN = 1e-280  # below, halves and products of losses leave the range of doubles
 
 
 @dataclass(frozen=True, slots=True, repr=False, init=False)
@@ -48,8 +48,8 @@ class Exponential(Leaf):
 
     def __init__(self, epsilon: float, *, name: str | None = None) -> None:
         given = nonnegative("epsilon", epsilon)
-        if 0.0 < given < EPSILON_LEAST:
-            raise InvalidParameter(f"epsilon must be 0 or at least {EPSILON_LEAST}, not {epsilon!r}")
+        if 0.0 < given < EPSILON_MIN:
+            raise InvalidParameter(f"epsilon must be 0 or at least {EPSILON_MIN}, not {epsilon!r}")
         object.__setattr__(self, "epsilon_per_use", given)
 
     @property

@@ -149,7 +149,9 @@ def _refusal(base: Mechanism, fact: Fact, records: int | None) -> str:
             )
         case Fact.BOUNDED:
             part = next(part for part, _ in base.terms if part.largest_loss() is None)
-            pairs = [pair for each in Direction for pair in (part.pair(each), part.pair(each).reversed())]
+            pairs = [
+                pair for direction in Direction for pair in (part.pair(direction), part.pair(direction).reversed())
+            ]
             leaks = any(not pair.infinite_mass().is_zero() for pair in pairs)
             why = "it is (epsilon, delta)-private only, which the theorem does not cover"
             return (

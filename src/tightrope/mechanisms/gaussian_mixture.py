@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..pairs.gaussian.pair import GaussianPair
 
 WEIGHT_TOLERANCE = Fraction(1, 10**12)  # of the sum of the weights
-COMPONENTS_MOST = 1024  # every tail is a sum over as many
+COMPONENTS_MAX = 1024  # every tail is a sum over as many
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -97,7 +97,7 @@ class GaussianMixture(Leaf):
 def _mixture(base: GaussianPair, law: dict[float, Fraction], direction: Direction) -> Pair:
     """A Poisson sample where there is one shift beside 0, at a rate that is a double; else all of them."""
     from ..derived.poisson import poisson_pair
-    from ..facets.hits import UnevenHits
+    from ..facets.participation_law import WeightedShifts
     from ..pairs.gaussian_mixture.pair import GaussianMixturePair
 
     shifts, weights = tuple(law), tuple(law.values())
@@ -105,7 +105,7 @@ def _mixture(base: GaussianPair, law: dict[float, Fraction], direction: Directio
     if len(shifts) == 2 and shifts[0] == 0.0 and Fraction(rate) == weights[-1]:
         return poisson_pair(base, rate, direction)
     largest = Fraction(shifts[-1])
-    return GaussianMixturePair(base, UnevenHits(tuple(Fraction(s) / largest for s in shifts), weights), direction)
+    return GaussianMixturePair(base, WeightedShifts(tuple(Fraction(s) / largest for s in shifts), weights), direction)
 
 
 def _listed(name: str, values: object, number: Callable[[str, float], float]) -> tuple[float, ...]:
@@ -120,19 +120,19 @@ def _listed(name: str, values: object, number: Callable[[str, float], float]) ->
 
 def _check_shifts(sigma: float, law: dict[float, Fraction]) -> None:
     """Refuses a mixture that shows nothing, has too many parts, or is beyond doubles."""
-    from ..facets.hits import SHIFT_LEAST, SHIFT_MOST, SHIFT_RATIO_MOST, resolved
+    from ..facets.participation_law import SHIFT_MAX, SHIFT_MIN, SHIFT_RATIO_MAX, resolved
 
     above = [Fraction(shift) / Fraction(sigma) for shift in law if shift > 0.0]
     if not above:
         raise InvalidParameter("shifts must have one that is not 0: without it nothing depends on the record")
-    if len(law) > COMPONENTS_MOST:
+    if len(law) > COMPONENTS_MAX:
         raise InvalidParameter(
-            f"shifts must be at most {COMPONENTS_MOST} different ones, not {len(law)}: round some of them up to "
+            f"shifts must be at most {COMPONENTS_MAX} different ones, not {len(law)}: round some of them up to "
             "others, whose mixture dominates"
         )
     if len(above) > 1 and not resolved(above[0], above[-1]):
         raise InvalidParameter(
-            f"shifts other than 0 must lie between {SHIFT_LEAST} and {SHIFT_MOST:,.0f} sigma, the largest at most "
-            f"{SHIFT_RATIO_MOST:,.0f} times the least, not {float(above[0]):.3g} and {float(above[-1]):.3g} sigma: "
+            f"shifts other than 0 must lie between {SHIFT_MIN} and {SHIFT_MAX:,.0f} sigma, the largest at most "
+            f"{SHIFT_RATIO_MAX:,.0f} times the least, not {float(above[0]):.3g} and {float(above[-1]):.3g} sigma: "
             "round the least up, which dominates, or take more noise"
         )

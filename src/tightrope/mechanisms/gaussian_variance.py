@@ -18,7 +18,7 @@ from ..relation import Direction
 from .base import Leaf
 from .parameters import positive
 
-DEVIATIONS_APART_MOST = 10**150  # squares of ratios stay within doubles
+DEVIATIONS_APART_MAX = 10**150  # squares of ratios stay within doubles
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -49,7 +49,7 @@ class GaussianVariance(Leaf):
         first, second = positive("sigma1", self.sigma1), positive("sigma2", self.sigma2)
         object.__setattr__(self, "sigma1", first)
         object.__setattr__(self, "sigma2", second)
-        if not 1 <= Fraction(max(first, second)) / Fraction(min(first, second)) <= DEVIATIONS_APART_MOST:
+        if not 1 <= Fraction(max(first, second)) / Fraction(min(first, second)) <= DEVIATIONS_APART_MAX:
             raise InvalidParameter(f"sigma1/sigma2 must lie between 1e-150 and 1e150, not {first!r}/{second!r}")
 
     def pair(self, direction: Direction) -> Pair:

@@ -22,8 +22,8 @@ from .samples import Lines, Source, cell_number, npy_rows, parquet_table
 Label = float | str | int
 Row = tuple[int | None, Sequence[object]]  # the line, and the cells: a number, or a bin and a number
 
-COUNT_MOST = 2**53
-COLUMN_MOST = 1 << 20
+COUNT_MAX = 2**53
+COLUMN_MAX = 1 << 20
 SUM_TOLERANCE = Fraction(1, 10**9)
 COUNT_WORDS = ("count", "counts", "frequency", "frequencies", "freq", "hits", "n")
 RAW = "for raw draws say samples=True, with bins= or width="
@@ -91,8 +91,8 @@ def _parquet_rows(stream: BinaryIO, name: str, said: bool) -> Iterator[Row]:
     """The same from a table."""
     with parquet_table(stream, name) as table:
         names = table.schema_arrow.names
-        if len(names) > 2 or table.metadata.num_rows > COLUMN_MOST:
-            raise DataError(f"one column, or bins and numbers, of at most {COLUMN_MOST} rows are needed", name)
+        if len(names) > 2 or table.metadata.num_rows > COLUMN_MAX:
+            raise DataError(f"one column, or bins and numbers, of at most {COLUMN_MAX} rows are needed", name)
         if not said and names[-1].lower() not in COUNT_WORDS:
             raise _unsaid(name, "its last column is not called 'count'")
         columns = [column.to_pylist() for column in table.read().columns]
@@ -112,8 +112,8 @@ def _collected(rows: Iterator[Row], kind: str, path: str) -> Mapping[Label, floa
             label = str(cells[0]) if number is None else number
         if label in bins:
             raise DataError("this bin was given before", path, line)
-        if len(bins) == COLUMN_MOST:
-            raise DataError(f"more than {COLUMN_MOST} bins", path, line)
+        if len(bins) == COLUMN_MAX:
+            raise DataError(f"more than {COLUMN_MAX} bins", path, line)
         bins[label] = _number(cells[-1], kind, "this", path, line)
     if not bins:
         raise DataError("no bins in this file", path)
@@ -129,7 +129,7 @@ def _number(value: object, kind: str, what: str, path: str | None = None, line: 
         raise DataError(f"{what} must be 0 or above{shown}", path, line)
     if kind == "probabilities":
         return number + 0.0
-    if number != math.floor(number) or number > COUNT_MOST:
+    if number != math.floor(number) or number > COUNT_MAX:
         raise DataError(f"{what} must be a count, a whole number up to 2**53{shown}; {RAW}", path, line)
     return int(number)
 

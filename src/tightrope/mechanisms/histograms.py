@@ -169,7 +169,7 @@ class Histograms(Leaf):
 
         return self._made(direction, law_within)
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         from ..pairs.finite.histogram import law_below
 
         return (self._made(direction, law_below),)

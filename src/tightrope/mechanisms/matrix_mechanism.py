@@ -37,7 +37,7 @@ from .patterns import patterns_of, root_bound, use_of
 if TYPE_CHECKING:
     from ..kernels.bins import BinGram
 
-ENTRIES_MOST = 1 << 20  # of a matrix, and of coefficients
+ENTRIES_MAX = 1 << 20  # of a matrix, and of coefficients
 EXACT_BITS = 1 << 13  # of a square that is kept as it is
 SHORT_BITS = 212  # of one that is rounded outward
 
@@ -131,12 +131,12 @@ class MatrixMechanism(Leaf):
             object.__setattr__(self, "rate", probability("rate", self.rate))
             object.__setattr__(self, "groups", whole("groups", self.groups, least=1))
             norms = self._groups(self.groups, steps)
-            found = tuple(max(each) for each in zip_longest(*norms, fillvalue=Fraction(0)))
+            fractions = tuple(max(each) for each in zip_longest(*norms, fillvalue=Fraction(0)))
         else:
             lower, upper = self._ends(steps)
-            norms, found = ((lower,),), (upper,)
+            norms, fractions = ((lower,),), (upper,)
         object.__setattr__(self, "norms", norms)
-        object.__setattr__(self, "largest", found)
+        object.__setattr__(self, "largest", fractions)
 
     def _encoded(self) -> int:
         """Checks what C is given by; its number of columns."""
@@ -151,9 +151,9 @@ class MatrixMechanism(Leaf):
             object.__setattr__(self, "steps", whole("steps", self.steps, least=1))
         if self.matrix is not None:
             rows, columns = shape(self.matrix)
-            if rows * columns > ENTRIES_MOST:
+            if rows * columns > ENTRIES_MAX:
                 raise InvalidParameter(
-                    f"matrix must have at most {ENTRIES_MOST:,} entries, not {rows} rows of {columns}: give a lower "
+                    f"matrix must have at most {ENTRIES_MAX:,} entries, not {rows} rows of {columns}: give a lower "
                     "triangular Toeplitz matrix by its coefficients, as toeplitz= (or inverse=, those of its inverse) "
                     "with steps=, of any size"
                 )
@@ -170,8 +170,8 @@ class MatrixMechanism(Leaf):
         entries = numbers(name, getattr(self, name))
         if self.steps is None:
             raise InvalidParameter(f"{name} needs steps, the number of columns of C")
-        if len(entries) > ENTRIES_MOST:
-            raise InvalidParameter(f"{name} must have at most {ENTRIES_MOST:,} coefficients, not {len(entries):,}")
+        if len(entries) > ENTRIES_MAX:
+            raise InvalidParameter(f"{name} must have at most {ENTRIES_MAX:,} coefficients, not {len(entries):,}")
         if name == "toeplitz" and not any(entries[: self.steps]):
             raise InvalidParameter("toeplitz must have a coefficient that is not 0: without one it tells nothing")
         if name == "inverse" and not entries[0]:
@@ -202,23 +202,23 @@ class MatrixMechanism(Leaf):
     def pair(self, direction: Direction) -> Pair:
         return self._product(self.largest, direction) if self._one_bin else self._binned(direction)
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         if not self._one_bin:
             return (self._binned(direction),)
         return tuple(self._product(norms, direction) for norms in self.norms)
 
     def _ends(self, steps: int) -> tuple[Fraction, Fraction]:
         """Squares of the largest shift, below and above, each a sum of squares of doubles."""
-        from ..kernels.bins import CORRELATED_MOST
+        from ..kernels.bins import CORRELATED_MAX
         from ..kernels.participation import Apart, norm_square
         from ..kernels.squares import largest_square_sum
 
         use = use_of(steps, self.participations, self.separation, self.epochs, self.patterns)
         if self.bins is not None:
             gram = self._gram(steps)
-            if gram.bins > CORRELATED_MOST and not gram.alike:
+            if gram.bins > CORRELATED_MAX and not gram.alike:
                 raise InvalidParameter(
-                    f"bins must be at most {CORRELATED_MOST}, not {gram.bins:,}, where C correlates their steps: the "
+                    f"bins must be at most {CORRELATED_MAX}, not {gram.bins:,}, where C correlates their steps: the "
                     "proof goes over all inner products; give fewer bins"
                 )
             lower, upper = gram.largest
@@ -229,7 +229,7 @@ class MatrixMechanism(Leaf):
             lower, upper = norm_square(kind, getattr(self, kind), steps, block, use or Apart(1, 1))
         if not upper:
             raise InvalidParameter("matrix must have an entry that is not 0: without one it tells nothing")
-        lower, upper = (Fraction(self.sensitivity) ** 2 * each for each in (lower, upper))
+        lower, upper = (Fraction(self.sensitivity) ** 2 * fraction for fraction in (lower, upper))
         if lower == upper and _is_short(lower):
             return lower, upper
         return _representable(_short(lower, up=False)), _representable(_short(upper, up=True))
@@ -263,7 +263,7 @@ class MatrixMechanism(Leaf):
         gram = self._gram(steps)
         if gram.alike:
             common, norm = gram.entries[0][1] * gram.unit, gram.entries[0][0] * gram.unit
-            squares = [Fraction(self.sensitivity) ** 2 * each for each in (common, norm - common)]
+            squares = [Fraction(self.sensitivity) ** 2 * fraction for fraction in (common, norm - common)]
             if all(map(_is_short, squares)):
                 factors = [self._gaussian(square) for square in squares if square]
                 if squares[1]:
@@ -338,8 +338,8 @@ class MatrixMechanism(Leaf):
             bands = [square_sum(self.toeplitz[:rows]) for rows in range(1, min(len(self.toeplitz), steps) + 1)]
             if any(self.toeplitz[groups:steps]):
                 raise InvalidParameter(f"toeplitz must have at most {groups:,} coefficients with groups={groups}")
-            if steps > ENTRIES_MOST:
-                raise InvalidParameter(f"steps must be at most {ENTRIES_MOST:,} with rate and groups, not {steps:,}")
+            if steps > ENTRIES_MAX:
+                raise InvalidParameter(f"steps must be at most {ENTRIES_MAX:,} with rate and groups, not {steps:,}")
             sums = [bands[-1]] * (steps - len(bands)) + bands[::-1]
         squares = [Fraction(self.sensitivity) ** 2 * square for square in sums]
         if not any(squares):
@@ -348,7 +348,7 @@ class MatrixMechanism(Leaf):
             _representable(square)
         found: list[Norms] = []
         for start in range(min(groups, len(squares))):
-            norms = tuple(sorted((each for each in squares[start::groups] if each), reverse=True))
+            norms = tuple(sorted((fraction for fraction in squares[start::groups] if fraction), reverse=True))
             if not any(_exceeds(other, norms) for other in found):
                 found = [*(other for other in found if not _exceeds(norms, other)), norms]
         return tuple(found)

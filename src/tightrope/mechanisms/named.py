@@ -7,7 +7,7 @@ from dataclasses import fields
 from inspect import Parameter, Signature, cleandoc, signature
 from typing import Any
 
-from .. import work
+from .. import compute_budget
 from ..calls import check_keywords, check_needed, known_keywords
 from .parameters import one_line
 
@@ -48,7 +48,7 @@ class NamedType(ABCMeta):
             check_keywords(cls.__name__, known, keywords)
             check_needed(cls.__name__, own.__init__, known, 1 + len(arguments), keywords)
         given = None if name is None else one_line("name", name)
-        with work.uncounted():  # a value is no question: it can be made when time is up
+        with compute_budget.uncounted():  # a value is no question: it can be made when time is up
             made = super().__call__(*arguments, **keywords)
         object.__setattr__(made, "name", given)
         return made
@@ -59,14 +59,14 @@ class NamedType(ABCMeta):
         own: Any = cls
         taken = dict(signature(own.__init__).parameters)
         taken.pop("self", None)
-        options = [each.name for each in taken.values() if each.kind is Parameter.VAR_KEYWORD]
+        options = [parameter.name for parameter in taken.values() if parameter.kind is Parameter.VAR_KEYWORD]
         for given in fields(own) if options else ():
             keyword = given.metadata.get("keyword", given.name)
             if given.init and keyword not in taken:
                 taken[keyword] = Parameter(
                     keyword, Parameter.KEYWORD_ONLY, default=given.default, annotation=given.type
                 )
-        for each in options:
-            taken.pop(each)
+        for option in options:
+            taken.pop(option)
         taken.setdefault("name", Parameter("name", Parameter.KEYWORD_ONLY, default=None, annotation="str | None"))
         return Signature(list(taken.values()))

@@ -94,15 +94,15 @@ class NoisyMax(Leaf):
     def pair(self, direction: Direction) -> Pair:
         return self._pairs()[1]
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         from ..pairs.finite.candidates import candidate_pairs
 
         return candidate_pairs(self.noise, self._span)
 
-    def floors_once(self, direction: Direction) -> tuple[Pair, ...]:
-        return self.floors(direction) if self.noise == "laplace" else (self._pairs()[0],)
+    def witnesses_once(self, direction: Direction) -> tuple[Pair, ...]:
+        return self.witnesses(direction) if self.noise == "laplace" else (self._pairs()[0],)
 
-    def grouped(self, size: int) -> NoisyMax | None:
+    def group_witness(self, size: int) -> NoisyMax | None:
         """The sensitivity so many times, or the double below. Proof: docs/proofs/noisy_max.md, section 3."""
         with suppress(OverflowError, InvalidParameter):  # beyond what the noise is known for
             return NoisyMax(self.scale, _times_below(self.sensitivity, size), self.noise, self.monotone)
@@ -165,17 +165,17 @@ class PermuteAndFlip(Leaf):
             return FinitePair(ResponseLaw(0.0, 0.0, 2))
         return LaplacePair(1.0, self.epsilon_per_use)
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         from ..pairs.finite.candidates import candidate_pairs
 
         if self.epsilon_per_use == 0.0:
             return (self.pair(direction),)
         return candidate_pairs("exponential", Fraction(self.epsilon_per_use))
 
-    def floors_once(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses_once(self, direction: Direction) -> tuple[Pair, ...]:
         return (self.pair(direction),)
 
-    def grouped(self, size: int) -> PermuteAndFlip | None:
+    def group_witness(self, size: int) -> PermuteAndFlip | None:
         with suppress(OverflowError, InvalidParameter):
             return PermuteAndFlip(_times_below(self.epsilon_per_use, size))
         return None

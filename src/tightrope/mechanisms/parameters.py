@@ -11,8 +11,8 @@ from typing import Any
 from ..calls import cut, quoted
 from ..errors import InvalidParameter
 
-WHOLE_MOST = 2**1000  # larger ones do not fit into a double
-NAME_MOST = 100  # characters
+WHOLE_MAX = 2**1000  # larger ones do not fit into a double
+NAME_MAX = 100  # characters
 SUM_TOLERANCE = Fraction(1, 10**12)  # of what is meant to be 1
 
 Matrix = Sequence[Sequence[float]]  # of a keyword with this annotation texts and JSON read lists of lists
@@ -63,7 +63,7 @@ def whole(name: str, value: float, least: int) -> int:
     if isinstance(number, float) and not number.is_integer():
         hint = f"; round up to {math.ceil(number):,}" if least <= number < math.inf else ""
         raise InvalidParameter(f"{name} must be a whole number, {least} or more, not {value!r}{hint}")
-    if not least <= number <= WHOLE_MOST:
+    if not least <= number <= WHOLE_MAX:
         raise InvalidParameter(f"{name} must be a whole number from {least} to 2**1000, not {cut(value)}")
     return int(number)
 
@@ -185,8 +185,8 @@ def one_line(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise InvalidParameter(f"{name} must be a text, not {cut(value, 60)}")
     text = str.__str__(value)
-    if not 0 < len(text) <= NAME_MOST or not text.isprintable() or text != text.strip():
+    if not 0 < len(text) <= NAME_MAX or not text.isprintable() or text != text.strip():
         raise InvalidParameter(
-            f"{name} must be 1 to {NAME_MOST} printable characters without spaces at the ends, not {quoted(text)}"
+            f"{name} must be 1 to {NAME_MAX} printable characters without spaces at the ends, not {quoted(text)}"
         )
     return text

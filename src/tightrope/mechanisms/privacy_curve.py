@@ -30,7 +30,7 @@ from .parameters import finite, flag, in_order, probability, real
 if TYPE_CHECKING:
     from ..pairs.finite.curve import Corner
 
-GIVEN_POINTS_MOST = 10_000
+GIVEN_POINTS_MAX = 10_000
 EPSILON_LARGEST = 1e6  # far beyond where any profile falls
 LITTLE = Fraction(1, 10**12)  # below 1 - e^epsilon: taken for it
 CURVE_CELLS = 512  # of the grid on which a function is read
@@ -111,8 +111,8 @@ def _listed(name: str, values: object) -> tuple[float, ...]:
         found: tuple[float, ...] = tuple(values)  # type: ignore[arg-type]
     except TypeError:
         raise InvalidParameter(f"{name} must be a list of numbers, not {values!r:.60}") from None
-    if not 0 < len(found) <= GIVEN_POINTS_MOST:
-        raise InvalidParameter(f"{name} must be 1 to {GIVEN_POINTS_MOST:,} numbers, not {len(found):,}")
+    if not 0 < len(found) <= GIVEN_POINTS_MAX:
+        raise InvalidParameter(f"{name} must be 1 to {GIVEN_POINTS_MAX:,} numbers, not {len(found):,}")
     return found
 
 

@@ -25,8 +25,8 @@ from .parameters import Matrix, masses, matrix, nonnegative, probability, shape,
 if TYPE_CHECKING:
     from ..pairs.finite.channel import Channel
 
-CHANNEL_MOST = 60_000  # probabilities, times the rows that each row is compared with
-FLOORS_MOST = 16  # pairs of rows that lower ends look at
+CHANNEL_MAX = 60_000  # probabilities, times the rows that each row is compared with
+WITNESSES_MAX = 16  # pairs of rows that lower ends look at
 
 
 @dataclass(frozen=True, slots=True, repr=False, init=False)
@@ -49,7 +49,7 @@ class RandomizedResponse(Leaf):
     tightness = (
         "Tight, also under composition: any two categories attain it. A channel: where one pair of rows has the "
         "largest profile everywhere; else one use attains it, and composed the lower end is that of the best pairs of "
-        f"rows found, of the {FLOORS_MOST} that make up most of the profile."
+        f"rows found, of the {WITNESSES_MAX} that make up most of the profile."
     )
     relations = (
         "The value of one user is replaced, by any other one, and may be another at each use; a user who comes or goes "
@@ -120,21 +120,21 @@ class RandomizedResponse(Leaf):
         odds = truth * (self.categories - 1) / (1 - truth)
         return LocalReport(LatticeStep(max(odds, 1 / odds), True), self.categories, odds < 1)
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         if self.largest is None or self.tight:
             return (self.pair(direction),)
         from ..pairs.finite.pair import FinitePair
 
-        return tuple(map(FinitePair, self.largest.ways[:FLOORS_MOST]))
+        return tuple(map(FinitePair, self.largest.ways[:WITNESSES_MAX]))
 
 
 def _rows(channel: Matrix, categories: int) -> tuple[tuple[float, ...], ...]:
     if categories != 2:
         raise InvalidParameter("categories must be left out where a channel is given: they are its rows")
     many, long = shape(channel)
-    if many * (many - 1) * long > CHANNEL_MOST:
+    if many * (many - 1) * long > CHANNEL_MAX:
         raise InvalidParameter(
-            f"channel must have rows * (rows - 1) * columns of at most {CHANNEL_MOST:,}, not {many} rows of {long}: "
+            f"channel must have rows * (rows - 1) * columns of at most {CHANNEL_MAX:,}, not {many} rows of {long}: "
             "merge reports, or give the two rows that differ most as Finite(p, q)"
         )
     rows = matrix("channel", channel)

@@ -139,16 +139,16 @@ class Readable:
 
         Order 1 is the Kullback-Leibler divergence, order inf the supremum of the loss. Arguments as for `epsilon`.
         """
-        from .. import readings
+        from .. import metrics
 
-        return readings.ask(self, "renyi", options, order=order)
+        return metrics.ask(self, "renyi", options, order=order)
 
     @checked_method
     def mean_loss(self: Any, **options: Unpack[Plain]) -> Bound:
         """The mean of the privacy loss, which is the Kullback-Leibler divergence, `renyi(1)`."""
-        from .. import readings
+        from .. import metrics
 
-        return readings.ask_one(self, "mean_loss", options)
+        return metrics.ask_one(self, "mean_loss", options)
 
     @checked_method
     def cgf(self: Any, z: complex, *, direction: Direction | str = "remove") -> acb:

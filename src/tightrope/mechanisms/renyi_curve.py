@@ -66,7 +66,9 @@ class RenyiCurve(Leaf):
         for index, (one, two) in enumerate(pairwise(orders)):
             if not one < two:
                 raise InvalidParameter(f"orders must rise, not from {one!r} to {two!r} at index {index + 1}")
-        checked = tuple(nonnegative(f"divergences[{index}]", each) for index, each in enumerate(divergences))
+        checked = tuple(
+            nonnegative(f"divergences[{index}]", divergence) for index, divergence in enumerate(divergences)
+        )
         flag("both_directions", self.both_directions)
         object.__setattr__(self, "orders", orders)
         object.__setattr__(self, "divergences", checked)

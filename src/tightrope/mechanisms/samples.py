@@ -27,7 +27,7 @@ FloatArray = npt.NDArray[np.float64]
 Source = str | PathLike[str] | Iterable[float]
 
 ROWS = 1 << 18  # in one chunk
-SAMPLE_LINE_MOST = 1 << 16  # bytes
+SAMPLE_LINE_MAX = 1 << 16  # bytes
 NPY_HEADERS: dict[tuple[int, int], Callable[[BinaryIO], tuple[tuple[int, ...], bool, np.dtype[Any]]]] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -111,12 +111,12 @@ class Lines:
         return self
 
     def __next__(self) -> str:
-        line = self.stream.readline(SAMPLE_LINE_MOST + 1)
+        line = self.stream.readline(SAMPLE_LINE_MAX + 1)
         if not line:
             raise StopIteration
         self.number += 1
-        if len(line) > SAMPLE_LINE_MOST:
-            raise self.error(f"a line of more than {SAMPLE_LINE_MOST} bytes")
+        if len(line) > SAMPLE_LINE_MAX:
+            raise self.error(f"a line of more than {SAMPLE_LINE_MAX} bytes")
         try:
             return line.decode("utf-8-sig" if self.number == 1 else "utf-8")
         except UnicodeDecodeError:

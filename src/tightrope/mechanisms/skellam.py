@@ -16,8 +16,8 @@ from ..relation import Direction
 from .base import Leaf
 from .parameters import positive, whole
 
-VARIANCE_MOST = 1e30  # beyond, it is as good as Gaussian noise
-SENSITIVITY_MOST = 10**9
+VARIANCE_MAX = 1e30  # beyond, it is as good as Gaussian noise
+SENSITIVITY_MAX = 10**9
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -49,9 +49,9 @@ class Skellam(Leaf):
     def __post_init__(self) -> None:
         object.__setattr__(self, "variance", positive("variance", self.variance))
         object.__setattr__(self, "sensitivity", whole("sensitivity", self.sensitivity, least=1))
-        if self.variance > VARIANCE_MOST or self.sensitivity > SENSITIVITY_MOST:
+        if self.variance > VARIANCE_MAX or self.sensitivity > SENSITIVITY_MAX:
             raise InvalidParameter(
-                f"variance must be at most {VARIANCE_MOST:.0e} and sensitivity {SENSITIVITY_MOST:.0e}, not "
+                f"variance must be at most {VARIANCE_MAX:.0e} and sensitivity {SENSITIVITY_MAX:.0e}, not "
                 f"{self.variance:.3g} and {self.sensitivity:.3g}"
             )
 

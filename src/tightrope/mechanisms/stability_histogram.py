@@ -16,9 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..compute_budget import uncounted
 from ..pair import Pair
 from ..relation import Direction, Relation
-from ..work import uncounted
 from .base import Leaf
 from .parameters import finite, positive
 
@@ -81,7 +81,7 @@ class StabilityHistogram(Leaf):
             return self._leaking(direction)
         return LeakyLaplacePair(self._leak, direction is Direction.ADD)
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         """A count of 1, and one so far above the threshold that all the noise is seen."""
         from ..pairs.laplace.pair import LaplacePair
 

@@ -32,7 +32,7 @@ from .parameters import flag, in_order, probability
 if TYPE_CHECKING:
     from ..pairs.finite.tradeoff import Point
 
-ABOVE_MOST = Fraction(1, 10**12)  # of a rate over 1 - fpr, which is then taken for it
+ABOVE_MAX = Fraction(1, 10**12)  # of a rate over 1 - fpr, which is then taken for it
 POINTS_SHOWN = 8  # in a title
 
 
@@ -119,7 +119,7 @@ def _points(fprs: tuple[float, ...], fnrs: tuple[float, ...]) -> list[Point]:
     """In exact fractions; what rounding put above 1 - fpr, where no trade-off function is, is put down on it."""
     points = []
     for index, (x, y) in enumerate(zip(map(Fraction, fprs), map(Fraction, fnrs), strict=True)):
-        if x + y > 1 + ABOVE_MOST:
+        if x + y > 1 + ABOVE_MAX:
             raise InvalidParameter(
                 f"fnrs[{index}] must be at most 1 - fprs[{index}], which guessing attains, not {fnrs[index]!r} at "
                 f"{fprs[index]!r}; a false negative rate is 1 less the true positive rate"

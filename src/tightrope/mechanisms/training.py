@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from ..epochs import Epochs
 
-EPOCH_ROWS, EPOCH_ROWS_MOST = 50, 10_000  # of a table by epochs
+EPOCH_ROWS, EPOCH_ROWS_MAX = 50, 10_000  # of a table by epochs
 CONSTANT = ("batch", "epochs", "steps", "sigma")  # what a schedule stands for
 
 Phase = tuple[int, float, int]  # steps, sigma, batch
@@ -130,8 +130,8 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
         passed = sum((steps / epoch for steps, epoch in lengths), Fraction(0))
         last = passed if self.epochs is None else _decimal(self.epochs)
         count = min(rows, ceil(last))
-        if count > EPOCH_ROWS_MOST:
-            raise InvalidParameter(f"rows must be at most {EPOCH_ROWS_MOST:,}, not {rows:,}")
+        if count > EPOCH_ROWS_MAX:
+            raise InvalidParameter(f"rows must be at most {EPOCH_ROWS_MAX:,}, not {rows:,}")
         found = []
         for mark in (ceil(Fraction(ceil(last) * row, count)) for row in range(1, count)):
             steps = _steps_until(lengths, mark)
@@ -163,7 +163,7 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
     @property
     def loader(self) -> str:
         """What is assumed about the loader, and how to state another."""
-        others = " or ".join(f"sampling={each!r}" for each in LOADERS if each != self.sampling)
+        others = " or ".join(f"sampling={text!r}" for text in LOADERS if text != self.sampling)
         loader = LOADERS[self.sampling]
         begins = ", and every phase of the schedule begins an epoch" if loader.passes and self.schedule else ""
         return (
@@ -174,7 +174,7 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
     def sampling_theorem(self) -> str:
         """The theorem that its batches rest on, and that of several records."""
         parts: list[Any] = [self._unit, *([self._unit.group(size=self.group_size)] if self.group_size > 1 else [])]
-        return "; for several records: ".join(type(each).theorem for each in parts)
+        return "; for several records: ".join(type(part).theorem for part in parts)
 
     @property
     def _unit(self) -> Mechanism:
@@ -206,11 +206,11 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
     def pair(self, direction: Direction) -> Pair:
         return self.expanded.pair(direction)
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
-        return self.expanded.floors(direction)
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
+        return self.expanded.witnesses(direction)
 
-    def floors_once(self, direction: Direction) -> tuple[Pair, ...]:
-        return self.expanded.floors_once(direction)
+    def witnesses_once(self, direction: Direction) -> tuple[Pair, ...]:
+        return self.expanded.witnesses_once(direction)
 
     def needs_others(self, batch: int | None) -> bool:
         return self.expanded.needs_others(batch)
@@ -246,8 +246,8 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
     def group_tight(self, size: int) -> bool:
         return self.expanded.group_tight(size)
 
-    def grouped(self, size: int) -> Mechanism | None:
-        return self.expanded.grouped(size)
+    def group_witness(self, size: int) -> Mechanism | None:
+        return self.expanded.group_witness(size)
 
 
 def _loader(sampling: object) -> Loader:
@@ -280,7 +280,7 @@ def _constant(loader: Loader, records: int, given: dict[str, Any]) -> dict[str, 
 
 def _scheduled(given: dict[str, Any]) -> dict[str, Any]:
     """The fields of a run in phases."""
-    if both := [each for each in CONSTANT if each in given]:
+    if both := [text for text in CONSTANT if text in given]:
         raise InvalidParameter(
             f"a schedule says steps, sigma and batch of each phase: leave out {' and '.join(both)}, or the schedule"
         )

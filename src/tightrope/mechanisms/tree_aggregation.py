@@ -99,7 +99,7 @@ class TreeAggregation(Leaf):
     @property
     def total_sensitivity(self) -> Bound:
         """The largest norm by which a record moves all nodes together; the lower end is that of a real record."""
-        lower, upper = (Fraction(self.sensitivity) ** 2 * each for each in self.ends)
+        lower, upper = (Fraction(self.sensitivity) ** 2 * end for end in self.ends)
         return root_bound(lower, upper)
 
     @property
@@ -113,7 +113,7 @@ class TreeAggregation(Leaf):
     def pair(self, direction: Direction) -> Pair:
         return self._shifted(self.ends[1])
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         return (self._shifted(self.ends[0]),)
 
     def _shifted(self, squares: int) -> Pair:

@@ -57,7 +57,7 @@ class TruncatedNoise(Leaf):
 
     def __post_init__(self) -> None:
         """Checks the parameters, of which the first is the width of the noise; whole-valued noise needs whole ones."""
-        width = next(each.name for each in fields(self) if not each.kw_only)
+        width = next(field.name for field in fields(self) if not field.kw_only)
         object.__setattr__(self, width, positive(width, getattr(self, width)))
         if self.mode not in ("cut", "clamp"):
             raise InvalidParameter(f"mode must be 'cut' or 'clamp', not {self.mode!r}")

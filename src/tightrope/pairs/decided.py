@@ -8,7 +8,7 @@ from typing import TypeVar
 from flint import arb
 
 from ..errors import UnsupportedMechanism
-from ..kernels.ball import BITS_MOST, BITS_START, working_precision
+from ..kernels.ball import BITS_MAX, BITS_START, working_precision
 
 T = TypeVar("T")
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 def settled(asked: Callable[[], T | None]) -> T:
     """What is answered at the first precision that tells: None is no answer. Without one at any it is refused."""
     bits = BITS_START
-    while bits <= BITS_MOST:
+    while bits <= BITS_MAX:
         with working_precision(bits):
             found = asked()
         if found is not None:

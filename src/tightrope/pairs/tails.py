@@ -20,8 +20,8 @@ from flint import arb
 
 from ..errors import UnsupportedMechanism
 from ..kernels.ball import BITS_START, enclose, lower_float, upper_float, working_precision
+from ..kernels.double_double import DoubleDouble
 from ..kernels.enclosure import Enclosure, FloatArray, falling
-from ..kernels.twofold import Twofold
 from ..pair import TAIL_ERROR, BallTails, LossRange, Pair, Tails
 
 LEAST_TAIL = 1e-313  # absolute
@@ -67,24 +67,24 @@ class TailPair(Pair):
         p_below, q_below = self.below(t)
         return BallTails(p, q, p_below, q_below)
 
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
         p, q = self.above(epsilon)
         return (p - epsilon.exp() * q).max(arb(0)).min(arb(1))
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
         def ends(points: FloatArray) -> tuple[FloatArray, FloatArray]:
             places = [float(point) for point in points]
             with working_precision(BITS_START):
-                balls = [self.ball_profile(arb(place)) for place in places]
+                balls = [self.ball_hockey_stick(arb(place)) for place in places]
             found = [
-                _ends(ball) or enclose(partial(self.ball_profile, arb(place)))
+                _ends(ball) or enclose(partial(self.ball_hockey_stick, arb(place)))
                 for place, ball in zip(places, balls, strict=True)
             ]
             return np.array([low for low, _ in found]), np.array([high for _, high in found])
 
         return falling(ends, epsilon)
 
-    def tails(self, t: Twofold) -> Tails:
+    def tails(self, t: DoubleDouble) -> Tails:
         places = list(zip(t.hi.ravel().tolist(), t.lo.ravel().tolist(), strict=True))
         with working_precision(BITS_START):
             balls = [None if math.isinf(hi) else self.ball_tails(arb(hi) + arb(lo)) for hi, lo in places]

@@ -16,7 +16,7 @@ from fractions import Fraction
 from math import ceil, isqrt
 from typing import Any
 
-from .. import work
+from .. import compute_budget
 from ..calibrate import Calibration, Missed, SearchOptions, Target, calibrate
 from ..mechanisms.base import Mechanism
 from ..mechanisms.loaders import LOADERS
@@ -41,7 +41,7 @@ def largest_batch(plan: Mapping[str, Any], epsilon: float, delta: float, options
     drawn = Fraction(repr(plan["epochs"])) * plan["records"]  # records in all batches together
     largest = min(plan["records"], plan.get("cap") or plan["records"])
     turn = isqrt(int(drawn))
-    with work.allowance(options.get("seconds", SECONDS)):
+    with compute_budget.allowance(options.get("seconds", SECONDS)):
         everyone = make(largest)
         if (bound := everyone.epsilon(delta)).upper <= epsilon:
             return Calibration("batch", largest, Target(epsilon=epsilon, delta=delta), everyone, bound, None, LARGEST)
@@ -50,7 +50,7 @@ def largest_batch(plan: Mapping[str, Any], epsilon: float, delta: float, options
         if make(turn).epsilon(delta).upper > epsilon:
             return search(most=turn)
         steps: SearchOptions = {**options, "parameter": "steps", "integer": True, "most": ceil(drawn / turn)}
-        with work.part(FIRST_SHARE):
+        with compute_budget.part(FIRST_SHARE):
             by_steps = calibrate(lambda many: make(ceil(drawn / int(many))), epsilon=epsilon, delta=delta, **steps)
         beyond = by_steps.missed
         if beyond is not None and beyond.value == by_steps.value - 1:
@@ -62,5 +62,5 @@ def largest_batch(plan: Mapping[str, Any], epsilon: float, delta: float, options
         top = make(most)
         if (bound := top.epsilon(delta)).upper > epsilon:
             return search(least=ceil(drawn / int(by_steps.value)), most=most)
-        found = replace(by_steps, parameter="batch", value=most, mechanism=top, bound=bound)
-        return replace(found, missed=replace(beyond, value=most + 1), ended=None)
+        calibration = replace(by_steps, parameter="batch", value=most, mechanism=top, bound=bound)
+        return replace(calibration, missed=replace(beyond, value=most + 1), ended=None)

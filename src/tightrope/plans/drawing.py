@@ -23,16 +23,16 @@ MARK_SIZE = 6.0  # points
 TIMES_LOG = 5.0  # ends that lie further apart than by this factor go on a logarithmic axis
 
 
-def draw_frontier(found: Frontier, path: str | PathLike[str] | None = None, *, ax: Axes | None = None) -> Figure:
+def draw_frontier(frontier: Frontier, path: str | PathLike[str] | None = None, *, ax: Axes | None = None) -> Figure:
     """The unknown over the first number, a curve for each value of the second; rows without an answer are left out.
 
     A hollow mark meets the target, but nothing next to it is shown to miss.
     """
-    first, *others = found.over
+    first, *others = frontier.over
     with sheet(path, ax) as axes:
         axes.set_xscale("log")
         axes.set_yscale("log")
-        drawn = [row for row in found.rows if row.found is not None]
+        drawn = [row for row in frontier.rows if row.found is not None]
         cases = list(dict.fromkeys(tuple(row.given[name] for name in others) for row in drawn))
         for index, case in enumerate(cases):
             rows = [row for row in drawn if tuple(row.given[name] for name in others) == case]
@@ -61,19 +61,19 @@ def draw_frontier(found: Frontier, path: str | PathLike[str] | None = None, *, a
         for axis, low, high in ((axes.xaxis, *axes.get_xlim()), (axes.yaxis, *axes.get_ylim())):
             tick(axis, low, high)
         axes.set_xlabel(first)
-        axes.set_ylabel(FOUND[found.unknown].removeprefix("the "))
-        axes.set_title(found.title)
+        axes.set_ylabel(FOUND[frontier.unknown].removeprefix("the "))
+        axes.set_title(frontier.title)
         if others and cases:
             axes.legend(frameon=False, fontsize=8, handlelength=3.4, loc="upper left", bbox_to_anchor=(1.01, 1.0))
         return figure_of(axes)
 
 
-def draw_samplings(found: Samplings, path: str | PathLike[str] | None = None, *, ax: Axes | None = None) -> Figure:
+def draw_samplings(samplings: Samplings, path: str | PathLike[str] | None = None, *, ax: Axes | None = None) -> Figure:
     """The interval of each loader, an arrow where it has no upper end, in the colour of its neighbours.
 
     The first one is a line as far as rows have its neighbours: others are not to be compared with it.
     """
-    rows = found.rows
+    rows = samplings.rows
     ends = [end for row in rows if row.bound is not None for end in (row.bound.lower, row.bound.upper)]
     known = [end for end in ends if 0.0 < end < math.inf] or [1.0]
     with sheet(path, ax, (BARS_WIDTH, 1.2 + ROW_INCHES * len(rows))) as axes:
@@ -89,10 +89,10 @@ def draw_samplings(found: Samplings, path: str | PathLike[str] | None = None, *,
             words = "refused" if row.bound is None else f"{row.bound:.4g}, {row.neighbours}"
             beside: Any = {"xytext": (8, 0), "textcoords": "offset points", "va": "center", "annotation_clip": False}
             axes.annotate(words, (1.0, place), xycoords=axes.get_yaxis_transform(), fontsize=8, **beside)
-        _reference(axes, found)
+        _reference(axes, samplings)
         axes.set_yticks(range(len(rows)), [row.sampling for row in rows])
         axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.set_xlabel(f"epsilon at delta {short(found.delta)}")
+        axes.set_xlabel(f"epsilon at delta {short(samplings.delta)}")
         axes.set_title(f"one run, by how its batches are made; dashed: {rows[0].sampling}")
         if len({row.relation for row in rows if row.bound is not None}) > 1:
             said = "compare rows of one colour only: they have the same neighbours"
@@ -100,9 +100,9 @@ def draw_samplings(found: Samplings, path: str | PathLike[str] | None = None, *,
         return figure_of(axes)
 
 
-def _reference(axes: Axes, found: Samplings) -> None:
+def _reference(axes: Axes, samplings: Samplings) -> None:
     """The upper end of the first loader, beside those that it may be compared with."""
-    first, *others = found.rows
+    first, *others = samplings.rows
     if first.bound is None or first.bound.upper == math.inf:
         return
     dash: Any = {"color": COLOURS[0], "linewidth": 0.8, "linestyle": DASHES[1]}

@@ -15,7 +15,7 @@ from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from .. import work
+from .. import compute_budget
 from ..bound import FrozenMapping
 from ..calibrate import Calibration
 from ..calls import checked
@@ -29,7 +29,7 @@ from .unknown import FOUND, UNKNOWNS, OpenPlan, solve
 if TYPE_CHECKING:
     from ..plotting.style import Axes, Figure
 
-FRONTIER_MOST = 400
+FRONTIER_MAX = 400
 USUAL = MappingProxyType({"sampling": "poisson", "group": 1})  # not worth a word
 NEEDS_ONE = f"a frontier leaves out one number, which is found: one of {', '.join(UNKNOWNS)}"
 
@@ -92,11 +92,11 @@ class Frontier(Tabled):
     def table(self) -> Table:
         """A row each: what was given, the value found, the interval of its epsilon, and the value that misses."""
         found = [row.found for row in self.rows]
-        missed = [None if each is None else each.missed for each in found]
+        missed = [None if calibration is None else calibration.missed for calibration in found]
         columns = [Column(name, [short(row.given[name]) for row in self.rows]) for name in self.over]
         columns += [
-            Column(self.unknown, [None if each is None else short(each.value) for each in found]),
-            Column("epsilon", [None if each is None else str(each.bound) for each in found]),
+            Column(self.unknown, [None if calibration is None else short(calibration.value) for calibration in found]),
+            Column("epsilon", [None if calibration is None else str(calibration.bound) for calibration in found]),
             Column(f"{self.unknown} that misses", [None if each is None else short(each.value) for each in missed]),
         ]
         notes = [] if not any(self._notes) else [Column("note", self._notes)]
@@ -106,12 +106,12 @@ class Frontier(Tabled):
     def data(self) -> Table:
         """A row each: what was given, the value found, its epsilon, the value that misses, and why there is none."""
         found = [row.found for row in self.rows]
-        missed = [None if each is None else each.missed for each in found]
+        missed = [None if calibration is None else calibration.missed for calibration in found]
         columns = [Column(name, [row.given[name] for row in self.rows]) for name in self.over]
         columns += [
-            Column(self.unknown, [None if each is None else each.value for each in found]),
-            Column("lower", [None if each is None else each.bound.lower for each in found]),
-            Column("upper", [None if each is None else each.bound.upper for each in found]),
+            Column(self.unknown, [None if calibration is None else calibration.value for calibration in found]),
+            Column("lower", [None if calibration is None else calibration.bound.lower for calibration in found]),
+            Column("upper", [None if calibration is None else calibration.bound.upper for calibration in found]),
             Column("missed", [None if each is None else each.value for each in missed]),
         ]
         return Table((*columns, Column("note", self._notes)))
@@ -148,8 +148,8 @@ def frontier(
         raise InvalidParameter("a frontier goes through several values of a number: epochs=[5, 10, 20], for one")
     places = [tuple(_rising(name, given[name])) for name in over]
     cases = [dict(zip(over, values, strict=True)) for values in product(*places)]
-    if len(cases) > FRONTIER_MOST:
-        raise InvalidParameter(f"a frontier has at most {FRONTIER_MOST} rows, not {len(cases)}: a sweep takes more")
+    if len(cases) > FRONTIER_MAX:
+        raise InvalidParameter(f"a frontier has at most {FRONTIER_MAX} rows, not {len(cases)}: a sweep takes more")
     asked = _FrontierAsked(given, unknown, (epsilon, delta), proof)
 
     def ask(index: int, share: float) -> FrontierRow:
@@ -174,7 +174,7 @@ class _FrontierAsked:
         """What is found for one case, or why nothing is."""
         began = time.perf_counter()
         found, refused = None, ""
-        with work.allowance(seconds) as meter:
+        with compute_budget.allowance(seconds) as meter:
             try:
                 found = solve({**self.plan, **case}, self.unknown, *self.target, proof=self.proof, seconds=seconds)
             except TightropeError as error:

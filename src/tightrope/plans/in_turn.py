@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-from .. import work
+from .. import compute_budget
 
-ROW_SHARE_LEAST = 0.25  # of an equal share, where rows before it took longer than they should
+ROW_SHARE_MIN = 0.25  # of an equal share, where rows before it took longer than they should
 
 
 class Timed(Protocol):
@@ -34,16 +34,16 @@ def in_turn(
 
     The narrower answer stays.
     """
-    rated = isinstance(seconds, work.Rating)
-    began, rows, had = work.monotonic(), dict[int, Kind](), dict[int, float]()
+    rated = isinstance(seconds, compute_budget.Rating)
+    began, rows, had = compute_budget.monotonic(), dict[int, Kind](), dict[int, float]()
 
     def left(rows_left: int) -> float:
-        gone = spent.seconds if rated else max(work.monotonic() - began, spent.seconds)
-        return work.share_of(seconds, (seconds - gone) / rows_left)
+        gone = spent.seconds if rated else max(compute_budget.monotonic() - began, spent.seconds)
+        return compute_budget.share_of(seconds, (seconds - gone) / rows_left)
 
-    with work.tally() as spent:
+    with compute_budget.tally() as spent:
         for place, index in enumerate(order or range(count)):
-            had[index] = work.share_of(seconds, max(left(count - place), ROW_SHARE_LEAST * seconds / count))
+            had[index] = compute_budget.share_of(seconds, max(left(count - place), ROW_SHARE_MIN * seconds / count))
             rows[index] = ask(index, had[index])
         waiting = [index for index in rows if rows[index].late]
         for place, index in enumerate(waiting):

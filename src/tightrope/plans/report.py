@@ -33,8 +33,8 @@ def samplings(
         beneath = beneath_row(row, show)
         shown += [
             dimmed(part)
-            for each in beneath
-            for part in wrap(each, width, initial_indent="    ", subsequent_indent="      ")
+            for text in beneath
+            for part in wrap(text, width, initial_indent="    ", subsequent_indent="      ")
         ]
     if len({row.relation for row in rows if row.run is not None}) > 1:
         shown += wrap(APART, width, initial_indent="  ", subsequent_indent="  ")

@@ -14,7 +14,7 @@ from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from .. import work
+from .. import compute_budget
 from ..bound import Bound
 from ..calls import checked
 from ..digits import short
@@ -117,8 +117,8 @@ class Samplings(Tabled):
         bounds = [row.bound for row in self.rows]
         columns = (
             Column("sampling", [row.sampling for row in self.rows]),
-            Column("lower", [None if each is None else each.lower for each in bounds]),
-            Column("upper", [None if each is None else each.upper for each in bounds]),
+            Column("lower", [None if bound is None else bound.lower for bound in bounds]),
+            Column("upper", [None if bound is None else bound.upper for bound in bounds]),
             Column("neighbours", [row.neighbours for row in self.rows]),
             Column("theorem", [linked(row.theorem) for row in self.rows]),
             Column("assumed", [row.assumed for row in self.rows]),
@@ -179,7 +179,7 @@ def _row(name: str, given: dict[str, Any], delta: float, manner: dict[str, Any])
     run: training | None = None
     bound: Bound | None = None
     refused, missed = "", False
-    with work.allowance(manner["seconds"]) as meter:
+    with compute_budget.allowance(manner["seconds"]) as meter:
         try:
             run = training(**own, sampling=name)
             bound = run.epsilon(delta, **manner)

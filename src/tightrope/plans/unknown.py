@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypedDict, Unpack
 
-from .. import work
+from .. import compute_budget
 from ..calibrate import Calibration, SearchOptions, Target, calibrate
 from ..errors import InvalidParameter, TightropeError
 from ..mechanisms.base import Mechanism
@@ -66,12 +66,12 @@ def solve(
 
         return largest_batch(plan, epsilon, delta, options)
     named: SearchOptions = {**options, "parameter": unknown, "integer": unknown in WHOLE}
-    with work.allowance(options.get("seconds", SECONDS)):
+    with compute_budget.allowance(options.get("seconds", SECONDS)):
         if unknown == "sigma" and options.get("least") is None and options.get("most") is None:
             for near, around in _guesses(plan, epsilon, delta):
-                found = _around(make, near, around, Target(epsilon=epsilon, delta=delta), named)
-                if found is not None:
-                    return found
+                calibration = _around(make, near, around, Target(epsilon=epsilon, delta=delta), named)
+                if calibration is not None:
+                    return calibration
         return calibrate(make, epsilon=epsilon, delta=delta, **named)
 
 
@@ -94,24 +94,24 @@ def _around(
 ) -> Calibration | None:
     """By a search next to where quick answers point; None where that does not come to its end, and there is time."""
     ends: SearchOptions = {**options, "least": near / around, "most": near * around}
-    with work.part(SIGMA_SHARE) as meter:
+    with compute_budget.part(SIGMA_SHARE) as meter:
         try:
-            found = calibrate(make, target=target, **ends)
+            calibration = calibrate(make, target=target, **ends)
         except TightropeError:
             return None
-    return found if found.ended is None or meter.exhausted is not None else None
+    return calibration if calibration.ended is None or meter.exhausted is not None else None
 
 
 def _near(make: Callable[[float], Mechanism], epsilon: float, delta: float) -> float | None:
     """About the sigma whose epsilon is the one wanted, by secants in logs; None where that takes too long."""
 
     def excess(log_sigma: float) -> float | None:
-        before = work.left()
+        before = compute_budget.left()
         try:
             upper = make(math.exp(log_sigma)).epsilon(delta).upper
         except TightropeError:
             return None
-        if before - work.left() > QUICK_UNITS or not 0.0 < upper < math.inf:
+        if before - compute_budget.left() > QUICK_UNITS or not 0.0 < upper < math.inf:
             return None
         return math.log(upper) - math.log(epsilon)
 

@@ -30,12 +30,12 @@ class MarkedRate(NamedTuple):
 
 def rates(asked: float) -> list[float]:
     """Rates for both panels, the asked one among them."""
-    found, small = {0.0, 1.0, asked}, _least(asked)
-    found.update(index / EVEN_RATES for index in range(EVEN_RATES))
+    values, small = {0.0, 1.0, asked}, _least(asked)
+    values.update(index / EVEN_RATES for index in range(EVEN_RATES))
     while small < 1.0 / EVEN_RATES:
-        found.add(small)
+        values.add(small)
         small *= 10.0 ** (1.0 / PER_DECADE)
-    return sorted(found)
+    return sorted(values)
 
 
 def draw(

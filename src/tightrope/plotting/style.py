@@ -31,7 +31,7 @@ FORMATS = ("png", "pdf", "svg")
 SIZE = (7.2, 4.4)
 TITLE_WIDTH = 84
 LABEL_WIDTH = 36
-MARKED_MOST = 24  # so few points are marked: between them only monotonicity is known
+MARKED_MAX = 24  # so few points are marked: between them only monotonicity is known
 SHORT_AXIS = 300.0  # a logarithmic axis that spans less has numbers between the powers of ten
 WIDTH_SAID = "certified:"
 COLOURS = ("#004c6d", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
@@ -192,7 +192,7 @@ def _add_band(axes: Axes, item: Series, colour: str, dash: Any) -> None:
     log = axes.get_yscale() == "log"
     upper = [math.nan if log and end <= 0.0 else end for end in item.upper]
     lower = [math.nan if math.isnan(high) else low for low, high in zip(item.lower, upper, strict=True)]
-    marks: Any = {"marker": "o", "markersize": 3.5} if len(item.epsilons) <= MARKED_MOST else {}
+    marks: Any = {"marker": "o", "markersize": 3.5} if len(item.epsilons) <= MARKED_MAX else {}
     axes.fill_between(item.epsilons, lower, upper, color=colour, alpha=0.3, linewidth=0)
     axes.plot(item.epsilons, upper, color=colour, linestyle=dash, linewidth=1.6, label=item.label, **marks)
     axes.plot(item.epsilons, lower, color=colour, linestyle=dash, linewidth=0.8)
@@ -208,7 +208,7 @@ def _limit(axes: Axes, series: Sequence[Series], first: bool) -> None:
         low, high = 0.0, 1.05 * max(ends) or 1.0
     epsilons = [epsilon for item in series for epsilon in item.epsilons]
     left, right = min(epsilons), max(epsilons)
-    if any(len(item.epsilons) <= MARKED_MOST for item in series):  # room for half a mark
+    if any(len(item.epsilons) <= MARKED_MAX for item in series):  # room for half a mark
         left, right = left - 0.015 * (right - left), right + 0.015 * (right - left)
     if not first:
         (low_so_far, high_so_far), (left_so_far, right_so_far) = axes.get_ylim(), axes.get_xlim()

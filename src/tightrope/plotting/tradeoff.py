@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..digits import rounded
 from ..errors import InvalidParameter
-from .style import COLOURS, DASHES, LABEL_WIDTH, MARKED_MOST, SIZE, WIDTH_SAID, figure_of, sheet, tick, wrapped
+from .style import COLOURS, DASHES, LABEL_WIDTH, MARKED_MAX, SIZE, WIDTH_SAID, figure_of, sheet, tick, wrapped
 
 if TYPE_CHECKING:
     from .style import Axes, Figure
@@ -105,7 +105,7 @@ def _add(axes: Axes, index: int, item: Rates, ends: tuple[Sequence[float], Seque
     axes.fill_between(places, safe, other, color=colour, alpha=0.3, linewidth=0)
     axes.plot(places, safe, color=colour, linestyle=dash, linewidth=1.6, label=label)
     axes.plot(places, other, color=colour, linestyle=dash, linewidth=0.8)
-    if len(item.asked) <= MARKED_MOST:
+    if len(item.asked) <= MARKED_MAX:
         height = dict(zip(places, safe, strict=True))
         marked = [rate for rate in item.asked if rate in height]
         axes.plot(marked, [height[rate] for rate in marked], "o", color=colour, markersize=3.5)

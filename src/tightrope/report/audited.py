@@ -19,7 +19,7 @@ from ..extend.wording import rounded, short, shortened
 from .filing import Filing
 from .markup import Markup, element, facts, joined, listing, table
 from .proof import listed, signatures
-from .summary import LABEL_MOST, about
+from .summary import LABEL_MAX, about
 from .value import Filed
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class AuditReport(Filed):
     @property
     def unproved(self) -> int:
         """How many p-values the checker neither proves nor refutes."""
-        return sum(each.end == P_END and each.verdict != PROVED for each in self.verdicts)
+        return sum(verdict.end == P_END and verdict.verdict != PROVED for verdict in self.verdicts)
 
     @staticmethod
     def of(text: str, given: Mapping[str, Any], date: documents.Date) -> AuditReport:
@@ -89,13 +89,13 @@ class AuditReport(Filed):
             judged = judged_audit(content, SECONDS_CHECKED)
         except NotCheckable as error:
             raise DataError(str(error)) from None
-        found = tuple(each for _, _, ends in judged for each in ends)
-        if any(each.verdict == REFUTED for each in found):
+        verdicts = tuple(end for _, _, ends in judged for end in ends)
+        if any(verdict.verdict == REFUTED for verdict in verdicts):
             raise DataError(
                 "the checker refutes this audit (tightrope verify says which part): it is not to be believed"
             )
         filing = Filing.of({**given, "title": given.get("title") or TITLE_AUDIT}, date)
-        report = AuditReport(filing, text.strip(), content, found)
+        report = AuditReport(filing, text.strip(), content, verdicts)
         try:
             report._page()
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -166,7 +166,7 @@ def _claimed(said: Mapping[str, Any]) -> str:
     if said["about"] == "epsilon":
         return f"epsilon at delta {short(said['delta'])}"
     text: str = said["expression"]
-    return shortened(text, LABEL_MOST) if text else f"({short(said['epsilon'])}, {short(said['delta'])})-privacy"
+    return shortened(text, LABEL_MAX) if text else f"({short(said['epsilon'])}, {short(said['delta'])})-privacy"
 
 
 def _audited(content: Mapping[str, Any]) -> Markup:
@@ -191,18 +191,18 @@ def _seen(content: Mapping[str, Any]) -> Markup:
     for method in dict.fromkeys(test["method"] for test in content["tests"]):
         place, count = SEEN.get(method, ("place", "count"))
         tests = [each for each in content["tests"] if each["method"] == method]
-        rows = [(short(each["rank"]), f"{each['count']} of {each['trials']}", _share(each["weight"])) for each in tests]
+        rows = [(short(test["rank"]), f"{test['count']} of {test['trials']}", _share(test["weight"])) for test in tests]
         headings = (_upper(place), _upper(count), "Share of the error")
         found.append(table(f"Tests by {method}, all of them fixed before the data", headings, rows, class_="numbers"))
     return joined(found)
 
 
 def _checked(report: AuditReport) -> Markup:
-    proved, total = sum(each.verdict == PROVED for each in report.verdicts), len(report.verdicts)
+    proved, total = sum(verdict.verdict == PROVED for verdict in report.verdicts), len(report.verdicts)
     if not total:
         return element("p", "Nothing is claimed that could be checked.")
     said = f"When this report was made, the checker proved {proved} of {total} ends and refuted none."
-    return joined([element("p", each) for each in (said, CHECKED_SAID)])
+    return joined([element("p", text) for text in (said, CHECKED_SAID)])
 
 
 def _share(weight: float) -> str:
@@ -214,7 +214,7 @@ def _confidence(content: Mapping[str, Any]) -> str:
 
 
 def _sentences(notes: list[str]) -> list[str]:
-    return [f"{_upper(each)}{'' if each.endswith('.') else '.'}" for each in notes]
+    return [f"{_upper(note)}{'' if note.endswith('.') else '.'}" for note in notes]
 
 
 def _upper(text: str) -> str:

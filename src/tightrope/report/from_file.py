@@ -26,8 +26,8 @@ def embedded(document: str) -> str:
 
 def document_of(text: str) -> str:
     """The document of a page that `embedded` put it into; any other text is taken for a document itself."""
-    found = _EMBEDDED.search(text)
-    return text if found is None else found[1]
+    match = _EMBEDDED.search(text)
+    return text if match is None else match[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,9 @@ class AskedBefore:
     def deltas(self) -> list[float]:
         return [each.arguments["delta"] for each in self.results]
 
-    def check(self, found: Sequence[Result]) -> None:
+    def check(self, results: Sequence[Result]) -> None:
         """DataError where an interval of the file and the one that was found have no number in common."""
-        for before, now in zip(self.results, found, strict=True):
+        for before, now in zip(self.results, results, strict=True):
             if before.bound.upper < now.bound.lower or now.bound.upper < before.bound.lower:
                 raise DataError(
                     f"the file says that epsilon at delta {short(before.arguments['delta'])} lies in {before.bound}, "

@@ -92,8 +92,8 @@ class Asking:
         bounds = self.run.epsilon(self.deltas, direction=self.direction, **self.manner)
         written = repr(self.run)
         return tuple(
-            Result(written, "epsilon", {"delta": each}, bound, direction=self.direction)
-            for each, bound in zip(self.deltas, bounds, strict=True)
+            Result(written, "epsilon", {"delta": delta}, bound, direction=self.direction)
+            for delta, bound in zip(self.deltas, bounds, strict=True)
         )
 
     def risk(self, first: Result) -> Risk:
@@ -103,9 +103,9 @@ class Asking:
         return risk_of(self.run, given, self.manner, first.bound if first.direction is None else None)
 
     def curve(self, results: Sequence[Result]) -> Curve:
-        stop = last_epsilon([each.bound for each in results])
-        found = self.run.curve(0.0, stop, CURVE_POINTS, direction=self.direction, **self.manner)
-        return Curve(found.epsilons, falling(found, results))
+        stop = last_epsilon([result.bound for result in results])
+        curve = self.run.curve(0.0, stop, CURVE_POINTS, direction=self.direction, **self.manner)
+        return Curve(curve.epsilons, falling(curve, results))
 
     def tradeoffs(self, of: Risk | None) -> Tradeoffs | None:
         """Of the same direction as the sentences."""
@@ -125,7 +125,7 @@ def falling(curve: Curve, results: Sequence[Result]) -> tuple[Bound, ...]:
 
     Above the upper end of epsilon at some delta it is no more than that delta, below the lower end no less.
     """
-    known = [(each.bound, each.arguments["delta"]) for each in results]
+    known = [(result.bound, result.arguments["delta"]) for result in results]
     upper, lower = math.inf, 0.0
     above, below = [], []
     for epsilon, bound in curve:
@@ -149,4 +149,4 @@ def last_epsilon(bounds: list[Bound]) -> float:
     if not 0.0 < most < math.inf:
         return STOP_UNKNOWN
     unit = 10.0 ** math.floor(math.log10(most))
-    return next((each * unit for each in STOPS if each * unit >= most), most)
+    return next((stop * unit for stop in STOPS if stop * unit >= most), most)

@@ -44,7 +44,7 @@ def listing(notes: Iterable[Content], **attributes: str) -> Markup:
 
 def table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[Content]], **attributes: str) -> Markup:
     """Rows under headings; the first cell of each names it. It can be scrolled where it is too wide for the screen."""
-    head = element("tr", *(element("th", each, scope="col") for each in headings))
+    head = element("tr", *(element("th", heading, scope="col") for heading in headings))
     body = [element("tr", element("th", first, scope="row"), *cells(rest)) for first, *rest in rows]
     inside = (element("caption", caption), element("thead", head), element("tbody", *body))
     return scrolled(caption, element("table", *inside, **attributes))
@@ -57,7 +57,7 @@ def facts(caption: str, rows: Iterable[tuple[str, str]]) -> Markup:
 
 
 def cells(texts: Iterable[Content]) -> list[Markup]:
-    return [element("td", each) for each in texts]
+    return [element("td", text) for text in texts]
 
 
 def scrolled(name: str, inside: Markup) -> Markup:

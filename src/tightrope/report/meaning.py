@@ -88,7 +88,7 @@ def pictured(drawn: bool, make: Callable[[], list[Picture]], caption: str) -> li
         found = make()
     except InvalidParameter as error:
         return [element("p", f"No picture: {error}.")]
-    images = [element("img", src=each.source, alt=each.shows) for each in found]
+    images = [element("img", src=picture.source, alt=picture.shows) for picture in found]
     told = element("figcaption", f"{caption}. {_upper(found[0].certified)}.")
     return [element("figure", element("div", *images, class_="pair") if len(images) > 1 else images[0], told)]
 

@@ -35,7 +35,7 @@ class Page:
         names = ", ".join(filter(None, (filing.system, filing.organisation)))
         subtitle = [element("p", names, class_="subtitle")] if names else []
         header = element("header", element("h1", filing.title), *subtitle, about)
-        return Page(filing, header, tuple(_section(*each) for each in sections if each[2]), document)
+        return Page(filing, header, tuple(_section(*section) for section in sections if section[2]), document)
 
 
 def page(report: Report) -> Page:

@@ -20,7 +20,7 @@ from .page import Page
 MISSING = f"PDF needs typst: {install_command('pdf')}, or write --html and print it"
 ATTACHED = "result.json"
 STANDARDS = ("a-3a", "ua-1")
-LIST_LEVELS_MOST = 6  # that lie within one another: Typst has an end of nesting, and paper one of width
+LIST_LEVELS_MAX = 6  # that lie within one another: Typst has an end of nesting, and paper one of width
 
 
 def check_pdf() -> None:
@@ -40,7 +40,7 @@ def pdf(page: Page, paper: str) -> bytes:
         "paper": paper,
         "attached": ATTACHED,
         "document": page.document,
-        "content": [_data(each) for each in (page.header, *page.sections)],
+        "content": [_data(markup) for markup in (page.header, *page.sections)],
     }
     template = files(__package__).joinpath("page.typ").read_bytes()
     for more in (False, True):  # the fonts of the system are asked where its own do not do, as they differ by machine
@@ -65,7 +65,7 @@ def _data(content: Content, lists: int = 0) -> Any:
     inside = content.inside
     if content.name == "ul":
         lists += 1
-        if lists >= LIST_LEVELS_MOST:
+        if lists >= LIST_LEVELS_MAX:
             inside = tuple(_level(inside))
     return {"name": content.name, **dict(content.attributes), "inside": [_data(each, lists) for each in inside]}
 
@@ -76,7 +76,7 @@ def _level(items: tuple[Content, ...]) -> list[Content]:
     for item in items:
         assert isinstance(item, Markup)
         inner = [each for each in item.inside if isinstance(each, Markup) and each.name == "ul"]
-        nested = [each for each in inner if ("class", "parts") in each.attributes]
+        nested = [markup for markup in inner if ("class", "parts") in markup.attributes]
         found.append(element(item.name, *(each for each in item.inside if each not in nested)))
         for each in nested:
             found += _level(each.inside)

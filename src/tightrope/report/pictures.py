@@ -34,7 +34,7 @@ def curve_picture(curve: Curve, results: tuple[Result, ...]) -> Picture:
     def draw() -> Figure:
         figure = curve.plot()
         axes = figure.axes[0]
-        marks = [(each.bound.upper, each.arguments["delta"]) for each in results]
+        marks = [(result.bound.upper, result.arguments["delta"]) for result in results]
         shown = [(epsilon, delta) for epsilon, delta in marks if epsilon < math.inf and delta > 0.0]
         low, high = axes.get_ylim()
         axes.plot([x for x, _ in shown], [y for _, y in shown], "o", color=MARK_COLOUR, markersize=6, zorder=5)

@@ -13,8 +13,8 @@ from .markup import Markup, element, facts, joined, scrolled, table
 from .value import Report
 from .words import budget_rows
 
-LETTERS_LISTED_MOST = 12_000  # characters of the document that are listed
-COMMAND_MOST = 400
+LETTERS_LISTED_MAX = 12_000  # characters of the document that are listed
+COMMAND_MAX = 400
 ARITHMETIC = {
     "ball": "ball arithmetic: every number is an interval around the true one, so that no rounding can be missed",
     "float64": "floating-point numbers, with a proven bound on every rounding",
@@ -81,7 +81,7 @@ def _checks(report: Report) -> list[Markup]:
                 "again.",
             )
         ]
-    deltas = " ".join(f"--delta {short(each.arguments['delta'])}" for each in asked)
+    deltas = " ".join(f"--delta {short(result.arguments['delta'])}" for result in asked)
     only = "" if asked[0].direction is None else f" --direction {asked[0].direction.value}"
     again = f"tightrope epsilon {_shell(run)} {deltas}{only} --proof"
     why = _not_checkable(run)
@@ -90,7 +90,7 @@ def _checks(report: Report) -> list[Markup]:
         if not why
         else f"It says whether the certificate was changed; its checker does not know this run: {why}."
     )
-    more = " The other command asks the same question again, in ball arithmetic:" if len(again) <= COMMAND_MOST else ""
+    more = " The other command asks the same question again, in ball arithmetic:" if len(again) <= COMMAND_MAX else ""
     return [
         element("h3", "How to check it"),
         element(
@@ -130,7 +130,7 @@ def _readable(text: str) -> bool:
 def listed(document: str) -> Markup:
     """The document, so that it is on paper too."""
     lines = json.dumps(json.loads(document), indent=1, ensure_ascii=False)
-    return element("pre", element("code", shortened(lines, LETTERS_LISTED_MOST)), class_="document")
+    return element("pre", element("code", shortened(lines, LETTERS_LISTED_MAX)), class_="document")
 
 
 def signatures() -> Markup:

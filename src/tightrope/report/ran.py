@@ -14,10 +14,10 @@ from ..extend.wording import short, shortened
 from .markup import Content, Markup, element, facts, joined, listing, table
 from .words import neighbours_said, sentence
 
-PARTS_SHOWN_MOST = 12  # that are shown; the expression has all
-PHASES_MOST = 40
-WORDS_MOST = 2_000  # characters of an expression
-VALUE_MOST = 80  # characters of a parameter
+PARTS_SHOWN_MAX = 12  # that are shown; the expression has all
+PHASES_MAX = 40
+WORDS_MAX = 2_000  # characters of an expression
+VALUE_MAX = 80  # characters of a parameter
 ADAPTIVE = (
     "The parts run one after the other on the same data. What is asked next may depend on all results so far, as long "
     "as every part runs with the parameters that are written here, and its noise is drawn afresh."
@@ -34,7 +34,7 @@ def what_ran(mechanism: Mechanism) -> Markup:
 
 def expression(text: str) -> Markup:
     """An expression as it is written, the middle of a long one left out."""
-    return element("pre", element("code", shortened(text, WORDS_MOST)), class_="expression")
+    return element("pre", element("code", shortened(text, WORDS_MAX)), class_="expression")
 
 
 def trained(run: training) -> list[Markup]:
@@ -53,17 +53,17 @@ def trained(run: training) -> list[Markup]:
         *([] if run.cap is None else [("Most records of a batch", f"{run.cap:,}")]),
         ("Records of one person", "one" if run.group_size == 1 else f"up to {run.group_size:,}"),
         ("Theorem", linked(run.sampling_theorem)),
-        ("Stands for", shortened(str(run.expanded), WORDS_MOST)),
+        ("Stands for", shortened(str(run.expanded), WORDS_MAX)),
     ]
     found = [facts("The training run", rows)]
     if several:
         phases = [
             (str(index), f"{steps:,}", short(sigma), f"{batch:,}")
-            for index, (steps, sigma, batch) in enumerate(run.phases[:PHASES_MOST], 1)
+            for index, (steps, sigma, batch) in enumerate(run.phases[:PHASES_MAX], 1)
         ]
         found.append(table("Phases of the run", ("Phase", "Steps", "Sigma", "Batch"), phases, class_="numbers"))
-        if len(run.phases) > PHASES_MOST:
-            found.append(element("p", f"{len(run.phases) - PHASES_MOST} more phases are in the expression."))
+        if len(run.phases) > PHASES_MAX:
+            found.append(element("p", f"{len(run.phases) - PHASES_MAX} more phases are in the expression."))
     if run.sampling in CAUTIONS:
         found.append(element("p", sentence(CAUTIONS[run.sampling]), class_="caution"))
     return found
@@ -71,9 +71,9 @@ def trained(run: training) -> list[Markup]:
 
 def tree(parts: tuple[tuple[Mechanism, int], ...]) -> Markup:
     """A list of parts, each with what it is made of beneath."""
-    shown = [_item(part, count) for part, count in parts[:PARTS_SHOWN_MOST]]
-    if len(parts) > PARTS_SHOWN_MOST:
-        shown.append(element("li", f"{len(parts) - PARTS_SHOWN_MOST} more parts, which are in the expression."))
+    shown = [_item(part, count) for part, count in parts[:PARTS_SHOWN_MAX]]
+    if len(parts) > PARTS_SHOWN_MAX:
+        shown.append(element("li", f"{len(parts) - PARTS_SHOWN_MAX} more parts, which are in the expression."))
     return element("ul", *shown, class_="parts")
 
 
@@ -109,7 +109,7 @@ def _given(part: Mechanism) -> list[str]:
         given = part.arguments
     elif isinstance(part, Leaf):
         given = dict(part.parameters)
-    told = [f"{name} = {shortened(_number(value), VALUE_MOST)}" for name, value in given.items()]
+    told = [f"{name} = {shortened(_number(value), VALUE_MAX)}" for name, value in given.items()]
     return [", ".join(told)] if told else []
 
 

@@ -13,7 +13,7 @@ from ..extend.work import Rating
 from .value import Report
 
 REPORT_SECONDS = Rating(60.0)
-DELTAS_MOST = 20
+DELTAS_MAX = 20
 
 
 @checked
@@ -28,8 +28,8 @@ def report(
     if not isinstance(run, Mechanism):
         raise InvalidParameter(f"a report is of a mechanism, not of {run!r:.60}; tr.parse makes one of a text")
     deltas = list(delta) if listed(delta) else [cast(float, delta)]
-    if not 0 < len(deltas) <= DELTAS_MOST:
-        raise InvalidParameter(f"a report takes 1 to {DELTAS_MOST} deltas, not {len(deltas)}")
+    if not 0 < len(deltas) <= DELTAS_MAX:
+        raise InvalidParameter(f"a report takes 1 to {DELTAS_MAX} deltas, not {len(deltas)}")
     from .gather import gather
 
     return gather(run, deltas, date, options)

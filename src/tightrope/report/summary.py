@@ -12,13 +12,13 @@ from .markup import Markup, element, facts, joined, listing, table
 from .value import Report
 from .words import at_most, both_ends, chance, ends, gathered, promise
 
-CARDS_MOST = 3
-LABEL_MOST = 160  # characters
+CARDS_MAX = 3
+LABEL_MAX = 160  # characters
 
 
 def head(report: Report) -> Markup:
     """Names and dates, with the run first."""
-    return about(report.filing, ("Run", shortened(report.mechanism.label, LABEL_MOST)))
+    return about(report.filing, ("Run", shortened(report.mechanism.label, LABEL_MAX)))
 
 
 def about(filing: Filing, subject: tuple[str, str]) -> Markup:
@@ -37,8 +37,8 @@ def about(filing: Filing, subject: tuple[str, str]) -> Markup:
 def summary(report: Report) -> Markup:
     """The numbers, each with its promise, then what it means and what is to be known of it."""
     results = report.results
-    parts = [element("div", *map(_card, results[:CARDS_MOST]), class_="cards")]
-    parts += [element("p", promise(each, report.mechanism)) for each in results]
+    parts = [element("div", *map(_card, results[:CARDS_MAX]), class_="cards")]
+    parts += [element("p", promise(result, report.mechanism)) for result in results]
     if report.risk is not None:
         parts.append(element("p", f"In other words: {report.risk.rows[-1].sentence}"))
     if cautions := gathered(results):
@@ -72,7 +72,7 @@ def epsilons(report: Report) -> Markup:
     return joined(
         [
             table("Certified ends of epsilon", headings, rows, class_="numbers"),
-            *(element("p", each) for each in said),
+            *(element("p", text) for text in said),
             element("p", last),
         ]
     )

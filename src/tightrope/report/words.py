@@ -11,14 +11,14 @@ from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
 
-from .. import Bound, Budget, Certificate, Direction, Mechanism, Relation, training
+from .. import Bound, Certificate, Direction, ErrorBreakdown, Mechanism, Relation, training
 from ..extend.mechanisms import group_sizes, is_local, leaves
 from ..extend.result import Result, why_wide
 from ..extend.training import LOADERS
 from ..extend.wording import rounded, short
 
 HEADLINE_DIGITS = 4
-CHANCE_MOST = 10**15  # smaller chances are said as numbers only
+CHANCE_MAX = 10**15  # smaller chances are said as numbers only
 ENDS_APART = 10.0  # an upper end so many times the lower one is far from it
 
 DIRECTED = MappingProxyType(
@@ -86,7 +86,7 @@ def chance(value: float) -> str:
     if value == 0.0:
         return "never"
     one = 1 / Fraction(repr(value))
-    if 1 < one <= CHANCE_MOST and one.denominator == 1:
+    if 1 < one <= CHANCE_MAX and one.denominator == 1:
         return f"1 in {int(one):,}"
     return f"a chance of {short(value)}"
 
@@ -176,27 +176,27 @@ def _above(bound: Bound, whose: str) -> str:
 def cautions(result: Result) -> list[str]:
     """What whoever quotes this number should know."""
     bound, told = result.bound, result.bound.certificate
-    found: list[str] = []
+    texts: list[str] = []
     if told is None:
-        return found
+        return texts
     if bound.upper == math.inf:
-        found.append(f"There is no finite upper end: {sentence(told.reason)}")
+        texts.append(f"There is no finite upper end: {sentence(told.reason)}")
     elif (wide := why_wide(bound, _option)) is not None:
         wide = wide.replace("the dominating pair", "the worst case that a theorem allows")
         far = bound.upper > ENDS_APART * bound.lower
-        found.append(f"The ends lie {'far ' if far else ''}apart: {sentence(wide)} The upper end holds all the same.")
+        texts.append(f"The ends lie {'far ' if far else ''}apart: {sentence(wide)} The upper end holds all the same.")
     if result.direction is not None:
-        found.append(
+        texts.append(
             f"Only the direction {result.direction.value} was asked for; the other one may cost more, and differential "
             "privacy needs both."
         )
     if told.assurance:
-        found.append(sentence(f"the run was measured, and this {told.assurance}"))
+        texts.append(sentence(f"the run was measured, and this {told.assurance}"))
     if "claimed" in told.parameters:
-        found.append(sentence(f"all of this rests on a claim that was not checked: {told.parameters['claimed']}"))
+        texts.append(sentence(f"all of this rests on a claim that was not checked: {told.parameters['claimed']}"))
     if "remark" in told.parameters:
-        found.append(sentence(str(told.parameters["remark"])))
-    return found
+        texts.append(sentence(str(told.parameters["remark"])))
+    return texts
 
 
 def _option(name: str, value: object) -> str:
@@ -212,10 +212,10 @@ def gathered(results: Sequence[Result]) -> list[str]:
     """The cautions of all results, each once; one that is about some of them only says of which."""
     said: dict[str, list[str]] = {}
     for result in results:
-        for each in cautions(result):
-            said.setdefault(each, []).append(short(result.arguments["delta"]))
+        for caution in cautions(result):
+            said.setdefault(caution, []).append(short(result.arguments["delta"]))
     some = len(results)
-    return [each if len(at) == some else f"At delta {' and '.join(at)}: {each}" for each, at in said.items()]
+    return [text if len(at) == some else f"At delta {' and '.join(at)}: {text}" for text, at in said.items()]
 
 
 def neighbours_said(mechanism: Mechanism) -> str:
@@ -233,12 +233,12 @@ def neighbours_said(mechanism: Mechanism) -> str:
 def briefly(mechanism: Mechanism) -> str:
     """The same in half a line."""
     relation, laws = mechanism.relation, of_section(mechanism, "laws")
-    found = "for the neighbours that are described below"
+    text = "for the neighbours that are described below"
     if is_local(mechanism):
-        found = "for the value of one person"
+        text = "for the value of one person"
     elif relation is not None:
-        found = BRIEFLY[relation].format(one=_one(mechanism))
-    return f"between the two data sets whose outputs were given ({laws}), and no others" if laws else found
+        text = BRIEFLY[relation].format(one=_one(mechanism))
+    return f"between the two data sets whose outputs were given ({laws}), and no others" if laws else text
 
 
 def of_section(mechanism: Mechanism, section: str) -> str:
@@ -267,12 +267,12 @@ def leaves_out(mechanism: Mechanism, not_covered: Sequence[str]) -> list[str]:
     return [*not_covered, *([TRIALS] if isinstance(mechanism, training) else [])]
 
 
-def budget_rows(budget: Budget) -> list[tuple[str, str, str, str]]:
+def budget_rows(budget: ErrorBreakdown) -> list[tuple[str, str, str, str]]:
     """Each source that counts, in words, and what it took above and below, rounded up; the largest first."""
     rows = []
     for name, said in SOURCES.items():
         above, below = budget.upper.get(name, 0.0), budget.lower.get(name, 0.0)
         if above or below:
-            shown = (rounded(each, 2, up=True) for each in (above, below))
+            shown = (rounded(value, 2, up=True) for value in (above, below))
             rows.append((above + below, (name.replace("_", " "), said, *shown)))
     return [(name, said, above, below) for _, (name, said, above, below) in sorted(rows, reverse=True)]

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from .enumeration import EnumeratedUse, Masses
 
-CASE_OUTCOMES_MOST = 3000  # of all uses of finite laws together
+CASE_OUTCOMES_MAX = 3000  # of all uses of finite laws together
 GRAINS = 64  # of the masses of such a law
 
 Source = random.Random
@@ -51,7 +51,7 @@ def drawn(seed: int, number: int) -> SelftestCase:
 
 def _finite(source: Source) -> tuple[str, tuple[EnumeratedUse, ...]]:
     """One to three finite laws, sampled or not, as many uses of each as can be enumerated."""
-    texts, uses, room = [], [], CASE_OUTCOMES_MOST
+    texts, uses, room = [], [], CASE_OUTCOMES_MAX
     for _ in range(source.randint(1, 3)):
         text, with_record, without = source.choice((_response, _listed))(source)
         if source.random() < 0.5:

@@ -34,10 +34,10 @@ class EnumeratedUse:
         """The masses of each, with the record and without: how often each output came, by the multinomial."""
         for counts in _counts(self.count, len(self.without)):
             ways = math.factorial(self.count)
-            for each in counts:
-                ways //= math.factorial(each)
+            for count in counts:
+                ways //= math.factorial(count)
             powers = (
-                math.prod(mass**each for mass, each in zip(law, counts, strict=True))
+                math.prod(mass**value for mass, value in zip(law, counts, strict=True))
                 for law in (self.with_record, self.without)
             )
             first, second = (ways * Fraction(power) for power in powers)
@@ -81,12 +81,12 @@ def contradiction_of_epsilon(law: Sequence[tuple[Fraction, Fraction]], level: fl
     says that the mass of infinite losses is above it.
     """
     lower, upper = ends
-    if upper < math.inf and (found := delta(law, upper)[0]) > Fraction(level):
-        return f"delta at the upper end is at least {float(found)!r}"
+    if upper < math.inf and (fraction := delta(law, upper)[0]) > Fraction(level):
+        return f"delta at the upper end is at least {float(fraction)!r}"
     if lower > 0.0:
-        found = delta(law, lower)[1]
-        wrong = found <= Fraction(level) if lower == math.inf else found < Fraction(level)
-        return f"delta at the lower end is at most {float(found)!r}" if wrong else ""
+        fraction = delta(law, lower)[1]
+        wrong = fraction <= Fraction(level) if lower == math.inf else fraction < Fraction(level)
+        return f"delta at the lower end is at most {float(fraction)!r}" if wrong else ""
     return ""
 
 

@@ -52,7 +52,7 @@ class Judged:
     @property
     def failures(self) -> list[Opinion]:
         """Those of judges who differ."""
-        return [each for each in self.opinions if each.ruling is Ruling.DIFFERS]
+        return [opinion for opinion in self.opinions if opinion.ruling is Ruling.DIFFERS]
 
     @property
     def width(self) -> float:
@@ -111,12 +111,12 @@ def _by_checker(mechanism: Mechanism, case: SelftestCase, bound: Bound) -> Found
     from .. import verify
 
     asked = result.Result(repr(mechanism), case.quantity, {ARGUMENTS[case.quantity][0]: case.given}, bound)
-    found = verify(result.write([asked], several=False), seconds=CHECKER_SECONDS)
-    ends = [each for answer in found.answers for each in answer.verdicts]
-    told = "; ".join(f"{each.end} end {each.verdict}{f', {each.why}' if each.why else ''}" for each in ends)
-    if not found.count("refuted"):
-        return Ruling.AGREES if found.proved else Ruling.SILENT, told
-    deltas = [f"delta there is in [{each.found[0]!r}, {each.found[1]!r}]" for each in ends if each.found]
+    verification = verify(result.write([asked], several=False), seconds=CHECKER_SECONDS)
+    ends = [verdict for answer in verification.answers for verdict in answer.verdicts]
+    told = "; ".join(f"{end.end} end {end.verdict}{f', {end.why}' if end.why else ''}" for end in ends)
+    if not verification.count("refuted"):
+        return Ruling.AGREES if verification.proved else Ruling.SILENT, told
+    deltas = [f"delta there is in [{end.found[0]!r}, {end.found[1]!r}]" for end in ends if end.found]
     return Ruling.DIFFERS, "; ".join([told, *deltas])
 
 

@@ -17,7 +17,7 @@ from .judges import JUDGES, Judged, Ruling
 
 LIBRARIES = ("numpy", "scipy", "python-flint")
 SELFTEST_NARROW = 1e-6  # what answers aim at
-TOLD_MOST = 160  # characters of an expression
+TOLD_MAX = 160  # characters of an expression
 
 
 @dataclass(frozen=True)
@@ -35,21 +35,23 @@ class Selftest:
     @property
     def failures(self) -> list[Judged]:
         """Cases that a judge says are wrong."""
-        return [each for each in self.judged if each.failures]
+        return [judged for judged in self.judged if judged.failures]
 
     @property
     def refusals(self) -> int:
         """How many questions were not answered."""
-        return sum(bool(each.refused) for each in self.judged)
+        return sum(bool(judged.refused) for judged in self.judged)
 
     @property
     def widest(self) -> Judged:
         """The case with the widest interval, relative to its upper end."""
-        return max(self.judged, key=lambda each: each.width)
+        return max(self.judged, key=lambda judged: judged.width)
 
     def rulings(self, judge: str) -> Counter[Ruling]:
         """How often a judge ruled what."""
-        return Counter(each.ruling for found in self.judged for each in found.opinions if each.judge == judge)
+        return Counter(
+            opinion.ruling for judged in self.judged for opinion in judged.opinions if opinion.judge == judge
+        )
 
     @property
     def title(self) -> str:
@@ -62,21 +64,21 @@ class Selftest:
     def __str__(self) -> str:
         lines = [self.title]
         for judge in JUDGES:
-            found = self.rulings(judge)
-            silent = f", {found[Ruling.SILENT]:,} it cannot tell" if found[Ruling.SILENT] else ""
+            counts = self.rulings(judge)
+            silent = f", {counts[Ruling.SILENT]:,} it cannot tell" if counts[Ruling.SILENT] else ""
             lines.append(
-                f"  {judge + ':':<13} {found[Ruling.AGREES]:,} agree, {found[Ruling.DIFFERS]:,} differ{silent}"
+                f"  {judge + ':':<13} {counts[Ruling.AGREES]:,} agree, {counts[Ruling.DIFFERS]:,} differ{silent}"
             )
         lines.append(f"  {'refused:':<13} {self.refusals:,}")
-        widest, narrow = self.widest, sum(each.width <= SELFTEST_NARROW for each in self.judged)
+        widest, narrow = self.widest, sum(judged.width <= SELFTEST_NARROW for judged in self.judged)
         lines.append(
             f"  {'widths:':<13} {narrow:,} at most {SELFTEST_NARROW:g} of the upper end; "
             f"the widest {widest.width:.2g}, {question(widest)}"
         )
-        for each in self.failures:
-            lines += [f"  FAILED {question(each)}"]
-            lines += [f"    {opinion.judge}: {opinion.told}" for opinion in each.failures]
-            lines.append(f"    again: {each.case.replay}")
+        for failure in self.failures:
+            lines += [f"  FAILED {question(failure)}"]
+            lines += [f"    {opinion.judge}: {opinion.told}" for opinion in failure.failures]
+            lines.append(f"    again: {failure.case.replay}")
         return "\n".join([*lines, f"  {', '.join(f'{name} {told}' for name, told in machine().items())}"])
 
     def document(self) -> dict[str, Any]:
@@ -90,7 +92,7 @@ class Selftest:
                 judge: {ruling.name.lower(): self.rulings(judge)[ruling] for ruling in Ruling} for judge in JUDGES
             },
             "refused": self.refusals,
-            "failures": [_failure(each) for each in self.failures],
+            "failures": [_failure(failure) for failure in self.failures],
             "widest": {"width": self.widest.width, **_question(self.widest)},
             "machine": machine(),
         }
@@ -99,7 +101,7 @@ class Selftest:
 def question(judged: Judged) -> str:
     """What was asked and answered, in a line."""
     case, bound = judged.case, judged.bound
-    text = case.expression if len(case.expression) <= TOLD_MOST else f"{case.expression[:TOLD_MOST]} ..."
+    text = case.expression if len(case.expression) <= TOLD_MAX else f"{case.expression[:TOLD_MAX]} ..."
     found = "no answer" if bound is None else f"in [{bound.lower!r}, {bound.upper!r}]"
     return f"case {case.number}: {case.quantity} {found}{stated(case.quantity, _arguments(judged))}, {text}"
 

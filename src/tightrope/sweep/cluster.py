@@ -1,6 +1,6 @@
 """The workers of a Dask cluster that is already there, at the address of its scheduler.
 
-Chunks of CLUSTER_CHUNK configurations or more, so that no sweep has more than TASKS_MOST tasks, a few per worker at a
+Chunks of CLUSTER_CHUNK configurations or more, so that no sweep has more than TASKS_MAX tasks, a few per worker at a
 time. A chunk whose worker dies is given to another one by the scheduler; where workers die of it again and again, its
 configurations are asked at the end, one at a time with nothing else that could be the cause, and the one that kills its
 worker then is a row with a message.
@@ -31,7 +31,7 @@ from .job import Chunk, Job, Rows, warm
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-CLUSTER_CHUNK, TASKS_MOST = 50, 900_000
+CLUSTER_CHUNK, TASKS_MAX = 50, 900_000
 TASKS_PER_WORKER = 2  # at a time: one that runs, and one that waits for it
 WORKERS_COUNTED_EVERY = 5.0  # seconds
 CONNECTED_WITHIN, FOUND_WITHIN = 10, 60  # seconds: until a scheduler answers, and until a worker does
@@ -55,7 +55,7 @@ class Cluster(Executor):
         _distributed()
 
     def rows_per_task(self, rows: int) -> int:
-        return max(CLUSTER_CHUNK, -(-rows // TASKS_MOST))
+        return max(CLUSTER_CHUNK, -(-rows // TASKS_MAX))
 
     def run(self, job: Job, chunks: Iterator[Chunk]) -> Generator[Rows, None, None]:
         client, own = _connected(self._scheduler)

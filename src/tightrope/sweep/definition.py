@@ -30,7 +30,7 @@ from .grid import grid_of, read_table
 from .plan import Plan
 
 KEYS = ("make", "ask", "grid", "seconds", "draws", "seed")
-FILE_BYTES_MOST = 1 << 26
+FILE_BYTES_MAX = 1 << 26
 VALUE_SHOWN = 60  # characters
 
 
@@ -51,8 +51,8 @@ def read_definition(path: str | PathLike[str]) -> Definition:
     """The sweep of a file; DataError, or what is wrong with its parts."""
     place = Path(path)
     with place.open("rb") as file:
-        text = file.read(FILE_BYTES_MOST + 1)
-    if len(text) > FILE_BYTES_MOST:
+        text = file.read(FILE_BYTES_MAX + 1)
+    if len(text) > FILE_BYTES_MAX:
         raise DataError("too long a file: put the configurations into a CSV file", str(path))
     try:
         given = tomllib.loads(text.decode("utf-8"))

@@ -24,7 +24,7 @@ from ..extend.numbers import nearest_exp, nearest_log
 from ..extend.wording import cut, listed, nearest
 from .values import Value, cell_value, numbers_of, value_of
 
-GRID_ROWS_MOST = 10**8
+GRID_ROWS_MAX = 10**8
 CONFIGURATIONS_LISTED = 10**6  # values of one name, and configurations that are written one by one
 DRAWN = ("uniform", "log_uniform")
 RANGE = ("from", "to", "points", "log", "whole")
@@ -68,9 +68,9 @@ class SweepGrid:
     listed: tuple[Configuration, ...] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if len(self) > GRID_ROWS_MOST:
+        if len(self) > GRID_ROWS_MAX:
             raise InvalidParameter(
-                f"the grid has {len(self):,} configurations; at most {GRID_ROWS_MOST:,} are asked in one sweep"
+                f"the grid has {len(self):,} configurations; at most {GRID_ROWS_MAX:,} are asked in one sweep"
             )
         if not len(self):
             raise InvalidParameter("the grid has no configurations: give each name one value or more")
@@ -197,12 +197,12 @@ def _range(name: str, given: Mapping[Any, object]) -> Axis:
     if log and not min(least, most) > 0.0:
         raise InvalidParameter(f"{name}: a logarithmic range needs ends above 0, not {least!r} and {most!r}")
     shares = [place / (points - 1) for place in range(points)] if points > 1 else [0.0]
-    found = [_between(least, most, share, log) for share in shares]
-    return Axis(name, tuple(dict.fromkeys(map(round, found))) if whole else tuple(found))
+    values = [_between(least, most, share, log) for share in shares]
+    return Axis(name, tuple(dict.fromkeys(map(round, values))) if whole else tuple(values))
 
 
 def _draw(name: str, given: Mapping[Any, object]) -> Draw:
-    laws = [each for each in DRAWN if each in given]
+    laws = [text for text in DRAWN if text in given]
     if len(laws) != 1:
         raise InvalidParameter(
             f"{name} takes a list, {{from, to, points}}, {{uniform: [a, b]}} or {{log_uniform: [a, b]}}, "
@@ -222,12 +222,12 @@ def _between(least: float, most: float, share: float, log: bool) -> float:
     if share in (0.0, 1.0) or least == most:
         return most if share == 1.0 else least
     if not log:
-        found = least + share * (most - least)
+        value = least + share * (most - least)
     else:
         low, high = nearest_log(least), nearest_log(most)
-        found = nearest_exp(low + share * (high - low))
-    found = float(f"{found:.15g}")  # 0.01, where the last digit would be the rounding's
-    return min(max(found, min(least, most)), max(least, most))
+        value = nearest_exp(low + share * (high - low))
+    value = float(f"{value:.15g}")  # 0.01, where the last digit would be the rounding's
+    return min(max(value, min(least, most)), max(least, most))
 
 
 def _name(key: object) -> str:
@@ -242,7 +242,7 @@ def _check_keys(name: str, given: Mapping[Any, object], known: Sequence[str]) ->
             raise InvalidParameter(f"{name} takes no {cut(key)}; it takes {', '.join(known)}{nearest(str(key), known)}")
 
 
-def _count(name: str, given: object, most: int = GRID_ROWS_MOST) -> int:
+def _count(name: str, given: object, most: int = GRID_ROWS_MAX) -> int:
     if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= most:
         raise InvalidParameter(f"{name} must be a whole number from 1 to {most:,}, not {cut(given)}")
     return given

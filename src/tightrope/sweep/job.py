@@ -34,7 +34,7 @@ from .query import CALIBRATE, RISK, Query, query_of
 from .recipe import Maker, Pattern
 from .table import SweepRow
 
-MESSAGE_MOST = 400  # characters of a message
+MESSAGE_MAX = 400  # characters of a message
 
 Chunk = tuple[tuple[int, Configuration], ...]
 Rows = tuple[SweepRow, ...]
@@ -60,24 +60,24 @@ class Job:
             try:
                 query = query_of(self.ask, configuration)
                 quantity = query.quantity
-                found = self._asked(query, index, configuration)
+                rows = self._asked(query, index, configuration)
             except Exception as error:
-                found = (_failed(SweepRow(index, configuration, quantity), error),)
+                rows = (_failed(SweepRow(index, configuration, quantity), error),)
         late = meter.late or (meter.grace is not None and meter.grace.late)
         seconds = time.perf_counter() - began
-        return tuple(replace(row, ended="clock" if late else row.ended, seconds=seconds) for row in found)
+        return tuple(replace(row, ended="clock" if late else row.ended, seconds=seconds) for row in rows)
 
     def _asked(self, query: Query, index: int, configuration: Configuration) -> Rows:
         row = SweepRow(index, configuration, query.quantity)
         if query.quantity == CALIBRATE:
-            found = self._calibrated(query.arguments, configuration)
-            row = replace(row, quantity=found.target.quantity, value=found.value)
-            ended = next((each for each in ("time", "memory") if f"{each} ran out" in (found.ended or "")), None)
-            return (replace(_bounded(row, found.bound), ended=ended),)
+            calibration = self._calibrated(query.arguments, configuration)
+            row = replace(row, quantity=calibration.target.quantity, value=calibration.value)
+            ended = next((each for each in ("time", "memory") if f"{each} ran out" in (calibration.ended or "")), None)
+            return (replace(_bounded(row, calibration.bound), ended=ended),)
         mechanism = self._mechanism(configuration)
         if query.quantity == RISK:
             risk: Risk = mechanism.risk(**query.arguments, seconds=self.seconds)
-            return tuple(_bounded(replace(row, quantity=each.quantity), each.bound) for each in risk.rows)
+            return tuple(_bounded(replace(row, quantity=risk_row.quantity), risk_row.bound) for risk_row in risk.rows)
         method: Callable[..., Bound] = getattr(mechanism, query.quantity)
         try:
             return (_bounded(row, method(**query.arguments, seconds=self.seconds)),)
@@ -139,4 +139,4 @@ def _message(error: Exception) -> str:
     """One line; what nobody raised on purpose is named by its kind."""
     said = str(error) if isinstance(error, TightropeError) else f"{type(error).__name__}: {error}"
     line = " ".join(said.split())
-    return line if len(line) <= MESSAGE_MOST else line[:MESSAGE_MOST] + " ..."
+    return line if len(line) <= MESSAGE_MAX else line[:MESSAGE_MAX] + " ..."

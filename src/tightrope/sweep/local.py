@@ -28,7 +28,7 @@ from .executor import Executor, lost
 from .job import Chunk, Job, Rows
 from .recipe import Maker
 
-LOCAL_CHUNK_MOST, CHUNKS_PER_WORKER = 50, 16
+LOCAL_CHUNK_MAX, CHUNKS_PER_WORKER = 50, 16
 KILLED_FACTOR, KILLED_SECONDS = 3.0, 30.0  # of its seconds, and so many more: then a process is ended
 LOOKED_EVERY, ENDING_EVERY = 0.5, 0.01  # seconds
 ROWS_WAITING = 1000  # that nobody has taken yet: then processes wait
@@ -46,21 +46,21 @@ class LocalProcesses(Executor):
         self.workers = workers
 
     def rows_per_task(self, rows: int) -> int:
-        return min(max(rows // (self.workers * CHUNKS_PER_WORKER), 1), LOCAL_CHUNK_MOST)
+        return min(max(rows // (self.workers * CHUNKS_PER_WORKER), 1), LOCAL_CHUNK_MAX)
 
     def run(self, job: Job, chunks: Iterator[Chunk]) -> Generator[Rows, None, None]:
         feed = Feed(chunks)
         order = _order_of(job)
         hands = [Hand(order, job.seconds, feed) for _ in range(self.workers)]
-        for each in hands:
-            each.start()
+        for hand in hands:
+            hand.start()
         try:
             at_work, looked = len(hands), monotonic()
             while at_work:
                 if monotonic() - looked > LOOKED_EVERY:
                     looked = monotonic()
-                    for each in hands:
-                        each.look()
+                    for hand in hands:
+                        hand.look()
                 try:
                     found = feed.done.get(timeout=LOOKED_EVERY)
                 except Empty:
@@ -73,8 +73,8 @@ class LocalProcesses(Executor):
                     yield found
         finally:
             feed.close()
-            for each in hands:
-                each.stop()
+            for hand in hands:
+                hand.stop()
             while any(each.is_alive() for each in hands):  # one may wait for room in the queue
                 with suppress(Empty):
                     feed.done.get(timeout=ENDING_EVERY)

@@ -17,17 +17,17 @@ def shuffled(count: int, seed: int = 0) -> Iterator[int]:
     """0, ..., count - 1, each once."""
     bits = max((max(count - 1, 1).bit_length() + 1) // 2, 1)
     for place in range(count):
-        found = _sent(place, bits, seed)
-        while found >= count:
-            found = _sent(found, bits, seed)
-        yield found
+        value = _sent(place, bits, seed)
+        while value >= count:
+            value = _sent(value, bits, seed)
+        yield value
 
 
 def _sent(place: int, bits: int, seed: int) -> int:
     mask = (1 << bits) - 1
     left, right = place >> bits, place & mask
-    for each in range(FEISTEL_ROUNDS):
-        left, right = right, left ^ (_mixed(right + (each << 32) + (seed << 40)) & mask)
+    for value in range(FEISTEL_ROUNDS):
+        left, right = right, left ^ (_mixed(right + (value << 32) + (seed << 40)) & mask)
     return left << bits | right
 
 

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 LOWER_PROMISED = (*LESS_IS_WORSE, "tradeoff")  # readings whose lower end is what can be promised
 COLUMNS_SHOWN = ("value", "lower", "upper", "seconds")
-PICTURE_ROWS_MOST = 200_000
-PANELS_MOST = 9
+PICTURE_ROWS_MAX = 200_000
+PANELS_MAX = 9
 TICK_APART = 0.1  # of an axis: values that lie so far apart each have a tick
-WRITTEN_MOST = 120  # cells whose number is written into them
+WRITTEN_MAX = 120  # cells whose number is written into them
 FAR_APART = 20.0  # numbers whose ratio is larger have a logarithmic scale
 CELL_DIGITS = 3
 MAP_SIZE, PANEL_SIZE = (7.2, 5.2), (3.6, 3.4)
@@ -64,22 +64,22 @@ class Scene:
     @property
     def gridded(self) -> bool:
         """Whether every x goes with every y."""
-        pairs = {(each.x, each.y) for each in self.places}
+        pairs = {(place.x, place.y) for place in self.places}
         return len({x for x, _ in pairs}) * len({y for _, y in pairs}) == len(pairs)
 
     @property
     def facets(self) -> list[Value]:
         """The values of the panels, in the order of the grid."""
-        return list(dict.fromkeys(each.facet for each in self.places))
+        return list(dict.fromkeys(place.facet for place in self.places))
 
 
 def scene_of(rows: Iterable[SweepRow], names: Sequence[str], x: str, y: str, value: str | None) -> Scene:
     """What is to be drawn; InvalidParameter where the names do not fit, or too much varies."""
     check_axes(names, x, y)
     found = list(rows)
-    if len(found) > PICTURE_ROWS_MOST:
-        raise InvalidParameter(f"a picture shows {PICTURE_ROWS_MOST:,} rows at most, not {len(found):,}")
-    quantities = [each for each in dict.fromkeys(row.quantity for row in found) if each]
+    if len(found) > PICTURE_ROWS_MAX:
+        raise InvalidParameter(f"a picture shows {PICTURE_ROWS_MAX:,} rows at most, not {len(found):,}")
+    quantities = [text for text in dict.fromkeys(row.quantity for row in found) if text]
     value = value or ("value" if any(row.value is not None for row in found) else quantities[0] if quantities else "")
     if value not in (*quantities, *COLUMNS_SHOWN):
         known = (*quantities, *COLUMNS_SHOWN)
@@ -95,11 +95,11 @@ def scene_of(rows: Iterable[SweepRow], names: Sequence[str], x: str, y: str, val
     same = tuple((name, found[0].configuration.get(name)) for name in names if name not in (x, y, *varying) and found)
     scene = Scene(x, y, value, facet, tuple(varying), places, less, same)
     if not scene.gridded:
-        alone = tuple(each._replace(facet=None) for each in places)
+        alone = tuple(place._replace(facet=None) for place in places)
         return replace(scene, facet=None, places=alone)
-    if len(varying) > 1 or len(scene.facets) > PANELS_MOST:
+    if len(varying) > 1 or len(scene.facets) > PANELS_MAX:
         raise InvalidParameter(
-            f"{' and '.join(varying)} vary too: a map shows two names, and one more with {PANELS_MOST} values at most; "
+            f"{' and '.join(varying)} vary too: a map shows two names, and one more with {PANELS_MAX} values at most; "
             "choose part of the rows"
         )
     return scene
@@ -133,14 +133,14 @@ def draw(
             grid = figure.add_gridspec(tall, wide)
             axes.set_subplotspec(grid[0])
             panels += [figure.add_subplot(grid[place // wide, place % wide]) for place in range(1, len(facets))]
-        norm = _norm([each.number for each in scene.places if each.number is not None])
+        norm = _norm([place.number for place in scene.places if place.number is not None])
         for panel, facet in zip(panels, facets, strict=True):
-            places = [each for each in scene.places if each.facet == facet]
+            places = [place for place in scene.places if place.facet == facet]
             _Panel(panel, scene, places, norm).draw()
             if scene.facet is not None:
                 panel.set_title(verbatim(f"{scene.facet} = {_word(facet)}"))
         _key(figure, panels, scene, norm)
-        told = " of ".join(shortened(_filled(each, scene), 60) for each in title)
+        told = " of ".join(shortened(_filled(text, scene), 60) for text in title)
         others = f"; any {', '.join(scene.others)}" if scene.others and scene.facet is None else ""
         if len(facets) > 1:
             figure.suptitle(wrapped(verbatim(told + others)), x=0.01, ha="left", fontsize=10)
@@ -161,8 +161,8 @@ class _Panel:
 
     def __init__(self, axes: Axes, scene: Scene, places: Sequence[Shown], norm: Any) -> None:
         self._axes, self._scene, self._places, self._norm = axes, scene, places, norm
-        self._x = _Scale.of([each.x for each in scene.places])
-        self._y = _Scale.of([each.y for each in scene.places])
+        self._x = _Scale.of([place.x for place in scene.places])
+        self._y = _Scale.of([place.y for place in scene.places])
 
     def draw(self) -> None:
         """Cells or points, then what has no number, then what ended early."""
@@ -174,20 +174,20 @@ class _Panel:
             self._cells()
         else:
             self._points()
-        early = [each for each in self._places if each.early]
+        early = [place for place in self._places if place.early]
         if early:
             axes.scatter(*self._corners(early), marker="^", s=26, c="white", edgecolors=DARK, linewidths=0.8, zorder=4)
         axes.set_xlabel(verbatim(self._scene.x))
         axes.set_ylabel(verbatim(self._scene.y))
 
     def _at(self, places: Sequence[Shown]) -> tuple[list[float], list[float]]:
-        return [self._x.at(each.x) for each in places], [self._y.at(each.y) for each in places]
+        return [self._x.at(place.x) for place in places], [self._y.at(place.y) for place in places]
 
     def _corners(self, places: Sequence[Shown]) -> tuple[list[float], list[float]]:
         """Where a mark covers no number: the upper right of a cell, or the point itself."""
         if not self._scene.gridded:
             return self._at(places)
-        return [self._x.beside(each.x) for each in places], [self._y.beside(each.y) for each in places]
+        return [self._x.beside(place.x) for place in places], [self._y.beside(place.y) for place in places]
 
     def _cells(self) -> None:
         from ..extend.artists import Rectangle
@@ -197,7 +197,7 @@ class _Panel:
         numbers = [[_number(known.get((x, y))) for x in self._x.values] for y in self._y.values]
         mesh = self._axes.pcolormesh(across, up, numbers, cmap=COLOUR_MAP, norm=self._norm, edgecolors="none")
         mesh.set_rasterized(True)
-        written = len(known) <= WRITTEN_MOST and len(self._scene.facets) == 1
+        written = len(known) <= WRITTEN_MAX and len(self._scene.facets) == 1
         for row, y in enumerate(self._y.values):
             for column, x in enumerate(self._x.values):
                 number = numbers[row][column]
@@ -214,8 +214,8 @@ class _Panel:
         self._axes.set_ylim(up[0], up[-1])
 
     def _points(self) -> None:
-        known = [each for each in self._places if each.number is not None]
-        failed = [each for each in self._places if each.number is None]
+        known = [place for place in self._places if place.number is not None]
+        failed = [place for place in self._places if place.number is None]
         colours = [_number(each) for each in known]
         self._axes.scatter(*self._at(known), c=colours, cmap=COLOUR_MAP, norm=self._norm, s=18, zorder=3)
         if failed:
@@ -250,31 +250,33 @@ class _Scale:
 
     def edges(self) -> list[float]:
         """Between the values, and as far beyond the first and the last."""
-        places = [self.at(each) for each in self.values]
-        logs = [math.log(each) for each in places] if self.log else places
+        places = [self.at(value) for value in self.values]
+        logs = [math.log(place) for place in places] if self.log else places
         if len(logs) == 1:
             around = 0.5 if self.log or not logs[0] else 0.5 * abs(logs[0])
-            found = [logs[0] - around, logs[0] + around]
+            values = [logs[0] - around, logs[0] + around]
         else:
             middles = [(low + high) / 2.0 for low, high in pairwise(logs)]
-            found = [2.0 * logs[0] - middles[0], *middles, 2.0 * logs[-1] - middles[-1]]
-        return [math.exp(each) for each in found] if self.log else found
+            values = [2.0 * logs[0] - middles[0], *middles, 2.0 * logs[-1] - middles[-1]]
+        return [math.exp(value) for value in values] if self.log else values
 
     @property
     def apart(self) -> bool:
         """Whether there is room for the name of each value."""
-        edges = [math.log(each) if self.log else each for each in self.edges()]
+        edges = [math.log(edge) if self.log else edge for edge in self.edges()]
         return all(high - low >= TICK_APART * (edges[-1] - edges[0]) for low, high in pairwise(edges))
 
     def prepare(self, axis: Any) -> None:
         """Ticks for it."""
         if not self.numeric:
-            axis.set_ticks(range(len(self.values)), [verbatim(shortened(_word(each), 40)) for each in self.values])
+            axis.set_ticks(range(len(self.values)), [verbatim(shortened(_word(value), 40)) for value in self.values])
             return
         if self.log:
             axis.axes.set_xscale("log") if axis.axis_name == "x" else axis.axes.set_yscale("log")
         if self.apart:
-            axis.set_ticks([self.at(each) for each in self.values], [f"{self.at(each):.4g}" for each in self.values])
+            axis.set_ticks(
+                [self.at(value) for value in self.values], [f"{self.at(value):.4g}" for value in self.values]
+            )
             axis.set_ticks([], minor=True)
         elif self.log:
             edges = self.edges()
@@ -305,7 +307,7 @@ def _key(figure: Figure, panels: Sequence[Axes], scene: Scene, norm: Any) -> Non
     """The colour bar, with the least and the largest that is promised, and what the marks mean."""
     from ..extend.artists import Line2D, Patch, ScalarMappable
 
-    numbers = [each.number for each in scene.places if each.number is not None]
+    numbers = [place.number for place in scene.places if place.number is not None]
     bar = figure.colorbar(ScalarMappable(norm, COLOUR_MAP), ax=list(panels))
     side = "" if scene.value in COLUMNS_SHOWN else ", at least" if scene.less else ", at most"
     span = ""
@@ -314,11 +316,11 @@ def _key(figure: Figure, panels: Sequence[Axes], scene: Scene, norm: Any) -> Non
         span = f": {low} to {high}"
     bar.set_label(verbatim(f"{scene.value}{side}{span}"))
     marks: list[Any] = []
-    if any(each.number is None for each in scene.places):
+    if any(place.number is None for place in scene.places):
         hatched = Patch(hatch="////", facecolor=HATCHED, edgecolor="#888888", label="no number")
         cross = Line2D([], [], marker="x", color="#888888", linestyle="", label="no number")
         marks.append(hatched if scene.gridded else cross)
-    if any(each.early for each in scene.places):
+    if any(place.early for place in scene.places):
         shape = {"marker": "^", "markerfacecolor": "white", "markeredgecolor": DARK, "linestyle": ""}
         marks.append(Line2D([], [], label="ended early", **shape))  # type: ignore[arg-type]
     if marks:
@@ -329,7 +331,7 @@ def _logarithmic(numbers: Sequence[float]) -> bool:
     """Whether the logs of numbers, which rise, lie more evenly around their middle than the numbers do."""
     if len(numbers) < 2 or not numbers[0] > 0.0 or not math.isfinite(numbers[-1]):
         return False
-    plain, logs = _uneven(numbers), _uneven([math.log(each) for each in numbers])
+    plain, logs = _uneven(numbers), _uneven([math.log(number) for number in numbers])
     return logs < plain if abs(logs - plain) > 1e-9 else numbers[-1] >= 10.0 * numbers[0]
 
 

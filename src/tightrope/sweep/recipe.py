@@ -14,7 +14,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from .. import InvalidParameter, Mechanism
-from ..extend.expressions import LENGTH_MOST
+from ..extend.expressions import LENGTH_MAX
 from ..extend.wording import cut, nearest
 from .values import Value, literal
 
@@ -28,7 +28,7 @@ class Pattern:
     text: str
 
     def __post_init__(self) -> None:
-        if not isinstance(self.text, str) or not self.text.strip() or len(self.text) > LENGTH_MOST:
+        if not isinstance(self.text, str) or not self.text.strip() or len(self.text) > LENGTH_MAX:
             raise InvalidParameter(f"a text such as Gaussian(sigma={{sigma}}) is needed, not {cut(self.text)}")
         for name in self.names:
             if not name.isidentifier():
@@ -79,19 +79,21 @@ class Maker:
     def parameters(self) -> tuple[tuple[str, bool], ...] | None:
         """What it takes by name, and whether it must be given; None where that is anything."""
         taken = signature(self.function).parameters.values()
-        if any(each.kind is Parameter.VAR_KEYWORD for each in taken):
+        if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken):
             return None
         by_name = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-        return tuple((each.name, each.default is Parameter.empty) for each in taken if each.kind in by_name)
+        return tuple(
+            (parameter.name, parameter.default is Parameter.empty) for parameter in taken if parameter.kind in by_name
+        )
 
     def taken(self, names: Collection[str]) -> tuple[str, ...]:
         """Those of the names that it takes."""
         known = self.parameters
-        return tuple(names if known is None else (each for each, _ in known if each in names))
+        return tuple(names if known is None else (text for text, _ in known if text in names))
 
     def missing(self, names: Collection[str]) -> tuple[str, ...]:
         """What it needs beside these names."""
-        return tuple(each for each, must in self.parameters or () if must and each not in names)
+        return tuple(text for text, must in self.parameters or () if must and text not in names)
 
     def __call__(self, configuration: Mapping[str, Value], **more: Any) -> Mechanism:
         """The mechanism of one configuration."""

@@ -14,8 +14,8 @@ from .table import Sweep
 if TYPE_CHECKING:
     from .executor import Executor
 
-TABLE_ROWS_MOST = 10**6  # rows of a table in memory
-PROCESSES_MOST = 1024
+TABLE_ROWS_MAX = 10**6  # rows of a table in memory
+PROCESSES_MAX = 1024
 
 GridLike = Mapping[str, Any] | Iterable[Mapping[str, Any]] | str | PathLike[str]
 
@@ -52,9 +52,9 @@ def sweep(
     from .plan import plan_of
 
     plan = plan_of(make, grid, ask, seconds, **drawn)
-    if len(plan.grid) > TABLE_ROWS_MOST:
+    if len(plan.grid) > TABLE_ROWS_MAX:
         raise InvalidParameter(
-            f"a table holds {TABLE_ROWS_MOST:,} configurations at most, not {len(plan.grid):,}: "
+            f"a table holds {TABLE_ROWS_MAX:,} configurations at most, not {len(plan.grid):,}: "
             "tightrope sweep writes larger ones to a file"
         )
     found = sorted(plan.run(executor_of(workers, len(plan.grid), scheduler)), key=lambda rows: rows[0].index)
@@ -77,6 +77,6 @@ def executor_of(workers: int | None, rows: int, scheduler: object = None) -> Exe
         return Cluster(scheduler)
     if workers is None:
         workers = cores()
-    if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= PROCESSES_MOST:
-        raise InvalidParameter(f"workers must be a whole number from 1 to {PROCESSES_MOST}, not {cut(workers)}")
+    if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= PROCESSES_MAX:
+        raise InvalidParameter(f"workers must be a whole number from 1 to {PROCESSES_MAX}, not {cut(workers)}")
     return Here() if workers == 1 else LocalProcesses(min(workers, rows))

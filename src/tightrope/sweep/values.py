@@ -11,14 +11,14 @@ from ..extend.wording import cut, listed
 
 Value = int | float | bool | str | tuple["Value", ...] | None
 
-WHOLE_BITS_MOST = 1023  # whole numbers stay within the range of a double
+WHOLE_BITS_MAX = 1023  # whole numbers stay within the range of a double
 
 
 def value_of(name: str, given: object) -> Value:
     """A value as expressions, JSON and tables can hold it; InvalidParameter otherwise."""
     if given is None or isinstance(given, (bool, str)):
         return given
-    if isinstance(given, Integral) and int(given).bit_length() <= WHOLE_BITS_MOST:
+    if isinstance(given, Integral) and int(given).bit_length() <= WHOLE_BITS_MAX:
         return int(given)
     if isinstance(given, Real) and not isinstance(given, Integral) and not math.isnan(float(given)):
         return float(given)
@@ -26,7 +26,7 @@ def value_of(name: str, given: object) -> Value:
     if getattr(given, "ndim", None) == 0 and callable(item):  # a number of numpy
         return value_of(name, item())
     if listed(given) and not isinstance(given, dict):
-        return tuple(value_of(name, each) for each in given)
+        return tuple(value_of(name, value) for value in given)
     raise InvalidParameter(f"{name} takes numbers, words and lists of these, not {cut(given)}")
 
 

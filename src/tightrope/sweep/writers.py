@@ -17,7 +17,7 @@ from ..extend.wording import install_command
 from .table import SweepRow, cells_of
 
 GROUP_ROWS = 10_000  # of a Parquet file
-INT64_MOST = (1 << 63) - 1
+INT64_MAX = (1 << 63) - 1
 PARQUET_KINDS = {
     "quantity": "string",
     "value": "float64",
@@ -99,7 +99,7 @@ def _kind(value: object) -> str:
     if isinstance(value, bool):
         return "bool_"
     if isinstance(value, int):
-        return "int64" if abs(value) <= INT64_MOST else "string"
+        return "int64" if abs(value) <= INT64_MAX else "string"
     return "float64" if isinstance(value, float) else "string"
 
 

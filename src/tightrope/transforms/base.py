@@ -70,8 +70,8 @@ class Transformation(Called):
     @property
     def arguments(self) -> dict[str, object]:
         """Its keywords, those at their default left out."""
-        found = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("base", "name")}
-        usual = {each.name: each.default for each in fields(self)}
+        found = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("base", "name")}
+        usual = {field.name: field.default for field in fields(self)}
         return {key: value for key, value in found.items() if value != usual[key]}
 
     @property

@@ -25,10 +25,10 @@ from .theorems import BEST_OF, ONE_RUN, WITNESS
 if TYPE_CHECKING:
     from flint import arb
 
-    from ..derived.runs import RunLaw
+    from ..derived.repetition_law import RepetitionLaw
 
 LAWS = ("geometric", "negative_binomial", "logarithmic", "poisson", "binomial")
-MEAN_MOST = 1e12
+MEAN_MAX = 1e12
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -59,8 +59,8 @@ class BestOf(Transformation):
             hint = f"; {FIXED}" if self.law in ("fixed", "constant") else ""
             raise InvalidParameter(f"law must be one of {', '.join(LAWS)}, not {self.law!r:.60}{hint}")
         mean = positive("mean", self.mean)
-        if mean > MEAN_MOST:
-            raise InvalidParameter(f"mean must be at most {MEAN_MOST:g}, not {self.mean!r}")
+        if mean > MEAN_MAX:
+            raise InvalidParameter(f"mean must be at most {MEAN_MAX:g}, not {self.mean!r}")
         object.__setattr__(self, "mean", mean)
         if self.law not in ("poisson", "binomial") and mean < 1.0:
             raise InvalidParameter(
@@ -116,8 +116,8 @@ class BestOf(Transformation):
         return self.mean == 1.0 and (self.law not in ("poisson", "binomial") or self.shape == 1)
 
     @property
-    def _runs(self) -> RunLaw:
-        from ..derived.runs import BinomialRuns, NegativeBinomialRuns, PoissonRuns
+    def _runs(self) -> RepetitionLaw:
+        from ..derived.repetition_law import BinomialRuns, NegativeBinomialRuns, PoissonRuns
 
         if self.law == "poisson":
             return PoissonRuns(self.mean)
@@ -150,23 +150,23 @@ class BestOf(Transformation):
         return largest_loss([self.replaced_pair(1)])
 
     def _best(self, base: Pair) -> Pair:
-        from ..derived.selected import SelectedPair
+        from ..derived.private_selection import PrivateSelectionPair
 
-        return base if self._once else SelectedPair(base, self._runs)
+        return base if self._once else PrivateSelectionPair(base, self._runs)
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
-        from ..derived.selected import FallingPair, RisingPair, UnscoredPair
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
+        from ..derived.private_selection import FallingScoresPair, RisingPair, UnscoredPair
 
-        found = self.base.floors(direction)
+        pairs = self.base.witnesses(direction)
         if self._once:
-            return found
+            return pairs
         kinds = (
-            (FallingPair, RisingPair, UnscoredPair)
+            (FallingScoresPair, RisingPair, UnscoredPair)
             if self.law in ("poisson", "binomial")
-            else (FallingPair, RisingPair)
+            else (FallingScoresPair, RisingPair)
         )
-        plain = () if UnscoredPair in kinds else found  # one of at least one run, at random
-        return (*(kind(floor, self._runs) for floor in found for kind in kinds), *plain)
+        plain = () if UnscoredPair in kinds else pairs  # one of at least one run, at random
+        return (*(kind(floor, self._runs) for floor in pairs for kind in kinds), *plain)
 
     def group_tight(self, size: int) -> bool:
         return self._once and self.base.group_tight(size)

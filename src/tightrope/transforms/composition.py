@@ -20,7 +20,7 @@ from ..derived.product import product_pair
 from ..errors import InvalidParameter
 from ..mechanisms.approximate_dp import PureDP
 from ..mechanisms.base import Mechanism
-from ..mechanisms.parameters import WHOLE_MOST, whole
+from ..mechanisms.parameters import WHOLE_MAX, whole
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .theorems import COMPOSITION, COMPOSITION_REPLACED
@@ -28,7 +28,7 @@ from .theorems import COMPOSITION, COMPOSITION_REPLACED
 if TYPE_CHECKING:
     from flint import arb
 
-LABELLED_MOST = 8  # parts in a label
+LABELLED_MAX = 8  # parts in a label
 MANY = 8  # parts, from which on another one is put into its place
 IDENTITY = PureDP(epsilon=0.0)
 
@@ -64,8 +64,8 @@ class Composition(Mechanism):
     def label(self) -> str:
         if self.name is not None:
             return self.name
-        more = len(self.parts) - LABELLED_MOST
-        return _joined(self.parts[:LABELLED_MOST], attrgetter("label")) + (f" + {more:,} more" if more > 0 else "")
+        more = len(self.parts) - LABELLED_MAX
+        return _joined(self.parts[:LABELLED_MAX], attrgetter("label")) + (f" + {more:,} more" if more > 0 else "")
 
     @property
     def _key(self) -> str:
@@ -82,7 +82,7 @@ class Composition(Mechanism):
     @property
     def nameless(self) -> Mechanism:
         plain = [part.nameless for part, _ in self.parts]
-        if self.name is None and all(each is part for each, (part, _) in zip(plain, self.parts, strict=True)):
+        if self.name is None and all(mechanism is part for mechanism, (part, _) in zip(plain, self.parts, strict=True)):
             return self
         counts: dict[Mechanism, int] = {}
         for each, (_, times) in zip(plain, self.parts, strict=True):
@@ -92,7 +92,7 @@ class Composition(Mechanism):
 
     @property
     def relation(self) -> Relation | None:
-        return next((found for part, _ in self.parts if (found := part.relation) is not None), None)
+        return next((relation for part, _ in self.parts if (relation := part.relation) is not None), None)
 
     @property
     def tight(self) -> bool:
@@ -164,11 +164,11 @@ class Composition(Mechanism):
             return False
         return all(part.group_tight(size) for part, _ in self.parts)
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         """One alternative of each part for all of its uses: some of what may be chosen."""
         from .terms import choices_of, fixed_choices
 
-        return tuple(product_pair(each) for each in fixed_choices(choices_of(self.nameless, direction)))
+        return tuple(product_pair(choice) for choice in fixed_choices(choices_of(self.nameless, direction)))
 
 
 def named_relation(law: Mechanism) -> Relation | None:
@@ -238,7 +238,7 @@ def added(run: Mechanism, other: Mechanism) -> Mechanism:
     place = bisect_left(parts, written, key=_order)
     while place < len(parts) and parts[place][0] != part and _order(parts[place]) == written:
         place += 1
-    known = [uses for each, uses in parts[place : place + 1] if each == part]
+    known = [uses for mechanism, uses in parts[place : place + 1] if mechanism == part]
     total = count + sum(known)
     _check_count(part, total)
     return Composition(parts=(*parts[:place], (part, total), *parts[place + len(known) :]))
@@ -259,7 +259,7 @@ def _check_relations(parts: Collection[Mechanism]) -> None:
 
 
 def _check_count(part: Mechanism, count: int) -> None:
-    if count > WHOLE_MOST:
+    if count > WHOLE_MAX:
         whole(f"the count of {part!r:.60}", count, least=1)
 
 

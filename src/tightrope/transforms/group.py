@@ -107,20 +107,20 @@ class Group(Transformation):
     def pair(self, direction: Direction) -> Pair:
         return self.base.group_pair(self.size, direction)
 
-    def grouped(self, size: int) -> Mechanism | None:
-        return self.base if self.size * size == 1 else self.base.grouped(self.size * size)
+    def group_witness(self, size: int) -> Mechanism | None:
+        return self.base if self.size * size == 1 else self.base.group_witness(self.size * size)
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
-        alike = self.grouped(1)
-        return (self.pair(direction),) if alike is None else alike.floors(direction)
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
+        alike = self.group_witness(1)
+        return (self.pair(direction),) if alike is None else alike.witnesses(direction)
 
-    def floors_once(self, direction: Direction) -> tuple[Pair, ...]:
-        alike = self.grouped(1)
-        return self.floors(direction) if alike is None else alike.floors_once(direction)
+    def witnesses_once(self, direction: Direction) -> tuple[Pair, ...]:
+        alike = self.group_witness(1)
+        return self.witnesses(direction) if alike is None else alike.witnesses_once(direction)
 
     @property
     def attained(self) -> bool:
-        alike = self.grouped(1)
+        alike = self.group_witness(1)
         return self.tight if alike is None else alike.attained
 
     def group_pair(self, size: int, direction: Direction) -> Pair:

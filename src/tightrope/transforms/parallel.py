@@ -118,10 +118,10 @@ class Parallel(Called):
 
         return maximum_pair(cell.pair(direction) for cell in self.cells)
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         from ..derived.maximum import undominated
 
-        return undominated(floor for cell in self.cells for floor in cell.floors(direction))
+        return undominated(floor for cell in self.cells for floor in cell.witnesses(direction))
 
 
 @checked
@@ -131,5 +131,5 @@ def parallel(*cells: Mechanism | Iterable[Mechanism], name: str | None = None) -
     Neighbours add or remove a record. parallel(a, b) * 10 may draw the cells anew at each step, parallel(a * 10, b *
     10) keeps them: the largest over the cells of what their runs lose, which is less.
     """
-    listed = chain.from_iterable(each if isinstance(each, Iterable) else (each,) for each in cells)
+    listed = chain.from_iterable(cell if isinstance(cell, Iterable) else (cell,) for cell in cells)
     return Parallel(cells=tuple(listed), name=name)

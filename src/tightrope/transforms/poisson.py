@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..derived.grouped import chained_pair
+from ..derived.group_privacy import group_privacy_pair
 from ..derived.poisson import poisson_pair
 from ..mechanisms.facts import Theorem
 from ..mechanisms.parameters import probability
@@ -22,7 +22,7 @@ from ..pair import Pair
 from ..relation import Direction, Relation, relation_named
 from .base import Transformation
 from .composition import IDENTITY
-from .sampled import hits_in_sample
+from .sampled import participation_in_sample
 from .terms import swapped_pair
 from .theorems import ALL_RECORDS, GROUP_IN_SAMPLE, POISSON, POISSON_REPLACED, SAMPLE_WITNESS, WITNESS
 
@@ -117,7 +117,7 @@ class Poisson(Transformation):
             return self._sampled(self.base.pair(direction), direction)
         if self.rate == 1.0:
             return swapped_pair(self.base)
-        return self._replaced or chained_pair([(self._sampled(self.base.pair(way), way), 1) for way in Direction])
+        return self._replaced or group_privacy_pair([(self._sampled(self.base.pair(way), way), 1) for way in Direction])
 
     def group_pair(self, size: int, direction: Direction) -> Pair:
         """As many of the group as are in the sample; all out, and as many others in, where they are replaced.
@@ -131,15 +131,15 @@ class Poisson(Transformation):
     def replaced_pair(self, size: int) -> Pair:
         if size == 1:
             return self.pair(Direction.REMOVE)
-        return chained_pair([(self._grouped(size, way), 1) for way in Direction])
+        return group_privacy_pair([(self._grouped(size, way), 1) for way in Direction])
 
     def _grouped(self, size: int, direction: Direction) -> Pair:
         """Of a group that is added or removed."""
         if self.rate in (0.0, 1.0) or size == 1:
             return self._sampled(self.base.group_pair(size, direction), direction)
-        from ..facets.hits import BinomialHits
+        from ..facets.participation_law import BinomialParticipation
 
-        return hits_in_sample(self.base, BinomialHits(size, self.rate), direction)
+        return participation_in_sample(self.base, BinomialParticipation(size, self.rate), direction)
 
     def group_tight(self, size: int) -> bool:
         """Where one event is the best for every number of hits: the noise of the chain attains it."""
@@ -151,19 +151,19 @@ class Poisson(Transformation):
             return self.base.group_tight(size)
         return self.base.nameless.one_event(size)
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         if self.relation is Relation.REPLACE:
             if self.tight:
                 return (self.pair(direction),)
-            both = [self._sampled(floor, way) for way in Direction for floor in self.base.floors(way)]
+            both = [self._sampled(floor, way) for way in Direction for floor in self.base.witnesses(way)]
             return tuple(dict.fromkeys(both))
-        return tuple(self._sampled(floor, direction) for floor in self.base.floors(direction))
+        return tuple(self._sampled(floor, direction) for floor in self.base.witnesses(direction))
 
-    def floors_once(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses_once(self, direction: Direction) -> tuple[Pair, ...]:
         """A sample of each point: the power (1 - rate) x + rate g(x) has the same neighbours."""
         if self.relation is Relation.REPLACE:
-            return self.floors(direction)
-        return tuple(self._sampled(floor, direction) for floor in self.base.floors_once(direction))
+            return self.witnesses(direction)
+        return tuple(self._sampled(floor, direction) for floor in self.base.witnesses_once(direction))
 
     def _sampled(self, base: Pair, direction: Direction) -> Pair:
         if self.rate == 0.0:

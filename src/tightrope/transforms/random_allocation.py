@@ -23,7 +23,7 @@ from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import repeat
-from .scattered import SPREAD_MOST, scattered_pair
+from .scattered import SPREAD_MAX, scattered_pair
 from .theorems import ALLOCATED_SETS, ALLOCATION, EVERY_STEP, GROUP_SCATTERED, SAMPLE_WITNESS
 
 
@@ -97,7 +97,9 @@ class RandomAllocation(Transformation):
 
         if self.uses in (1, self.steps) or not ALLOCATED_SETS.holds(self.base):
             return False
-        pairs = (pair for each in Direction for pair in (self.base.pair(each), *self.base.floors(each)))
+        pairs = (
+            pair for direction in Direction for pair in (self.base.pair(direction), *self.base.witnesses(direction))
+        )
         return all(sets_known(pair, self.steps, self.uses) for pair in pairs)
 
     @property
@@ -120,19 +122,19 @@ class RandomAllocation(Transformation):
         every = self._everywhere
         return self._allocated(self.base.pair(direction), direction) if every is None else every.pair(direction)
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         """The same floor at every step, with the record and without it; of blocks nothing is known below the pair."""
         every = self._everywhere
         if every is not None:
-            return every.floors(direction)
+            return every.witnesses(direction)
         if self.uses > 1 and not self._by_sets:
             return (self.pair(direction),)
-        return tuple(self._allocated(floor, direction) for floor in self.base.floors(direction))
+        return tuple(self._allocated(floor, direction) for floor in self.base.witnesses(direction))
 
-    def floors_once(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses_once(self, direction: Direction) -> tuple[Pair, ...]:
         """Neighbours that are real at one point only have no law that steps could mix."""
         every = self._everywhere
-        return self.floors(direction) if every is None else every.floors_once(direction)
+        return self.witnesses(direction) if every is None else every.witnesses_once(direction)
 
     def group_pair(self, size: int, direction: Direction) -> Pair:
         """Of Gaussian noise, one use: by which of the group share a step. Of all steps: the group at each.
@@ -143,7 +145,7 @@ class RandomAllocation(Transformation):
         every = self._everywhere
         if every is not None:
             return every.group_pair(size, direction)
-        if self.uses == 1 and 1 < size <= SPREAD_MOST and GROUP_SCATTERED.holds(self.base):
+        if self.uses == 1 and 1 < size <= SPREAD_MAX and GROUP_SCATTERED.holds(self.base):
             return scattered_pair(self.base, size, self.steps, direction)
         return Transformation.group_pair(self, size, direction)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ..derived.poisson import poisson_pair, rate_ends
-from ..facets.hits import HitLaw
+from ..facets.participation_law import ParticipationLaw
 from ..mechanisms.base import Mechanism
 from ..pair import Pair
 from ..relation import Direction
@@ -25,10 +25,10 @@ def sampled_pair(base: Pair, rate: float, direction: Direction) -> Pair:
     return base if rate == 1.0 else poisson_pair(base, rate, direction)
 
 
-def hits_in_sample(base: Mechanism, hits: HitLaw, direction: Direction) -> Pair:
+def participation_in_sample(base: Mechanism, hits: ParticipationLaw, direction: Direction) -> Pair:
     """The pair of a group of records that come or go, by how many of them are in the sample."""
-    from ..derived.hit_chain import hit_pair
+    from ..derived.group_participation import group_participation_pair
 
     GROUP_IN_SAMPLE.demand(base)
     pair = base.pair(direction)
-    return hit_pair(pair if direction is Direction.REMOVE else pair.reversed(), hits, direction)
+    return group_participation_pair(pair if direction is Direction.REMOVE else pair.reversed(), hits, direction)

@@ -21,8 +21,8 @@ from ..pair import Pair
 from ..relation import Direction
 from .theorems import GROUP_SCATTERED
 
-SPREAD_MOST = 32  # records of a group whose division among the batches is worked out
-SHARE_LEAST = 1e-6  # of a number of joint hits that counts by itself
+SPREAD_MAX = 32  # records of a group whose division among the batches is worked out
+SHARE_MIN = 1e-6  # of a number of joint hits that counts by itself
 BLOCK = Fraction(
     9, 8
 )  # of the largest to the least of rarer ones, which count as the largest; each time by so much more
@@ -36,9 +36,9 @@ _NONE: Division = ()
 
 
 def scattered_pair(base: Mechanism, size: int, steps: int, direction: Direction) -> Pair:
-    """The pair of a group of 2 to SPREAD_MOST records, each in one of so many steps, two or more, of Gaussian noise."""
+    """The pair of a group of 2 to SPREAD_MAX records, each in one of so many steps, two or more, of Gaussian noise."""
     from ..derived.allocated.pair import allocated_pair
-    from ..derived.union import ExactWeights, UnionPair
+    from ..derived.public_mixture import ExactWeights, PublicMixturePair
     from ..kernels.occupancy import divisions_law
 
     GROUP_SCATTERED.demand(base)
@@ -46,9 +46,9 @@ def scattered_pair(base: Mechanism, size: int, steps: int, direction: Direction)
     shares: list[Fraction] = []
     pairs: list[Pair] = []
     for share, parts in _classes(law):
-        each = steps // len(parts)
+        value = steps // len(parts)
         factors = ((base.group_pair(j, direction), parts.count(j)) for j in sorted(set(parts)))
-        pairs.append(product_pair((allocated_pair(pair, each, direction), count) for pair, count in factors))
+        pairs.append(product_pair((allocated_pair(pair, value, direction), count) for pair, count in factors))
         shares.append(share)
     told = 1 - sum(shares, Fraction(0))
     if told:
@@ -56,7 +56,7 @@ def scattered_pair(base: Mechanism, size: int, steps: int, direction: Direction)
         for share, square in square_blocks(rest):
             pairs.append(product_pair([(base.group_pair(1, direction), square)]))
             shares.append(share)
-    return pairs[0] if len(pairs) == 1 else UnionPair(ExactWeights(tuple(shares)), tuple(pairs))
+    return pairs[0] if len(pairs) == 1 else PublicMixturePair(ExactWeights(tuple(shares)), tuple(pairs))
 
 
 def _classes(law: Sequence[tuple[Division, Fraction]]) -> Iterator[tuple[Fraction, Division]]:
@@ -85,7 +85,7 @@ def _rest(law: Iterable[tuple[Division, Fraction]], told: Fraction) -> Iterator[
 
 
 def _square(parts: Division) -> int:
-    return sum(each * each for each in parts)
+    return sum(part * part for part in parts)
 
 
 def square_blocks(law: Iterable[tuple[int, Fraction]]) -> list[tuple[Fraction, int]]:
@@ -93,8 +93,8 @@ def square_blocks(law: Iterable[tuple[int, Fraction]]) -> list[tuple[Fraction, i
     found: list[tuple[Fraction, int]] = []
     share, first, last, wide = Fraction(0), 0, 0, BLOCK
     for square, own in law:
-        if share >= SHARE_LEAST or (share and square > wide * first):
-            wide *= BLOCK if share < SHARE_LEAST else 1
+        if share >= SHARE_MIN or (share and square > wide * first):
+            wide *= BLOCK if share < SHARE_MIN else 1
             found.append((share, last))
             share = Fraction(0)
         first = square if not share else first

@@ -26,10 +26,10 @@ from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import IDENTITY
-from .terms import replaced_floors, replaced_pair
+from .terms import replaced_pair, replacement_witnesses
 from .theorems import ONE_USER, SHUFFLE, WITNESS
 
-USERS_MOST = 10**10
+USERS_MAX = 10**10
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -60,9 +60,9 @@ class Shuffle(Transformation):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "users", whole("users", self.users, least=1))
-        if self.users > USERS_MOST:
+        if self.users > USERS_MAX:
             raise InvalidParameter(
-                f"users must be at most {USERS_MOST:,}, not {self.users}: more users tell less, so what holds for "
+                f"users must be at most {USERS_MAX:,}, not {self.users}: more users tell less, so what holds for "
                 "fewer holds for them"
             )
         self.rests_on.demand(self.base)
@@ -106,17 +106,17 @@ class Shuffle(Transformation):
         blanket = report is not None and report.categories > 2 and not report.shy
         return ShuffledPair(loss, self.users, report.categories if report is not None and blanket else None)
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         from ..derived.shuffled.pair import ShuffledPair
-        from ..derived.shuffled.told_or_not import ToldOrNotPair
+        from ..derived.shuffled.shuffled_randomized_response import ShuffledRandomizedResponsePair
 
         report, loss = self.base.nameless.local_report(), _loss(self.base.nameless)
         if self.users == 1 and not loss.trivial:
-            return replaced_floors(self.base)
+            return replacement_witnesses(self.base)
         if loss.trivial or report is None:
             return (self.pair(direction),)
         _, categories, shy = report
-        told = ToldOrNotPair(loss, self.users, categories or 2, shy and categories > 2)
+        told = ShuffledRandomizedResponsePair(loss, self.users, categories or 2, shy and categories > 2)
         others: tuple[Pair, ...] = ()
         if categories != 2 and not shy:
             others = (ShuffledPair(loss, self.users, categories or 3, third=True),)

@@ -24,10 +24,10 @@ from ..mechanisms.parameters import whole
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
-from .scattered import SPREAD_MOST, square_blocks
+from .scattered import SPREAD_MAX, square_blocks
 from .theorems import SHUFFLED_BATCHES, WITNESS
 
-BATCHES_MOST = 10**12
+BATCHES_MAX = 10**12
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -65,8 +65,8 @@ class ShuffledBatches(Transformation):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", whole("steps", self.steps, least=1))
-        if self.steps > BATCHES_MOST:
-            raise InvalidParameter(f"steps must be at most {BATCHES_MOST:,}, not {self.steps}")
+        if self.steps > BATCHES_MAX:
+            raise InvalidParameter(f"steps must be at most {BATCHES_MAX:,}, not {self.steps}")
         self.rests_on.demand(self.base)
 
     @property
@@ -99,13 +99,13 @@ class ShuffledBatches(Transformation):
     def group_pair(self, size: int, direction: Direction) -> Pair:
         """By how many pairs of the group share a batch. Proof: docs/proofs/shuffled_batches.md, section 4."""
         boxes = self.steps - 1 if self.steps > 1 else 1
-        if boxes == 1 or not 1 < size <= SPREAD_MOST:
+        if boxes == 1 or not 1 < size <= SPREAD_MAX:
             return self._moved(size**2)
-        from ..derived.union import ExactWeights, UnionPair
+        from ..derived.public_mixture import ExactWeights, PublicMixturePair
         from ..kernels.occupancy import squares_law
 
         shares, squares = zip(*square_blocks(squares_law(size, boxes).items()), strict=True)
-        return UnionPair(ExactWeights(shares), tuple(self._moved(square) for square in squares))
+        return PublicMixturePair(ExactWeights(shares), tuple(self._moved(square) for square in squares))
 
     def replaced_pair(self, size: int) -> Pair:
         return self.group_pair(size, Direction.REMOVE)
@@ -113,18 +113,18 @@ class ShuffledBatches(Transformation):
     def group_tight(self, size: int) -> bool:
         return self.steps == 1 and self.base.group_tight(2 * size)
 
-    def grouped(self, size: int) -> Mechanism:
+    def group_witness(self, size: int) -> Mechanism:
         return GroupedEpoch(self.base, self.steps, size)
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
-        return self._floors(1)
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
+        return self._witnesses(1)
 
-    def _floors(self, size: int) -> tuple[Pair, ...]:
+    def _witnesses(self, size: int) -> tuple[Pair, ...]:
         """What a group of so many shows."""
         if self.steps == 1:
             return (self._moved(size**2),)
-        shown = self._moved(1).hidden(self.steps, size)
-        return tuple(dict.fromkeys(order for each in shown for order in (each, each.reversed())))
+        shown = self._moved(1).hidden_participation(self.steps, size)
+        return tuple(dict.fromkeys(order for pair in shown for order in (pair, pair.reversed())))
 
     def _moved(self, square: int) -> Pair:
         """The base at 2 C times the root of this."""
@@ -140,5 +140,5 @@ class GroupedEpoch(ShuffledBatches):
 
     size: int
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
-        return self._floors(self.size)
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
+        return self._witnesses(self.size)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ..derived.grouped import chained_pair
+from ..derived.group_privacy import group_privacy_pair
 from ..derived.product import Factor, merged, product_pair
 from ..mechanisms.base import Mechanism
 from ..pair import Pair
@@ -33,8 +33,8 @@ def choices_of(law: Mechanism, direction: Direction, pointwise: bool = False) ->
     if law.relation is Relation.REPLACE:
         return _replaced_choices(law)
     if pointwise and law.parts == ((law, 1),):
-        return ((law.floors_once(direction), 1),)
-    return tuple((part.floors(direction), count) for part, count in law.parts)
+        return ((law.witnesses_once(direction), 1),)
+    return tuple((part.witnesses(direction), count) for part, count in law.parts)
 
 
 def concentrated(law: Mechanism) -> tuple[Mechanism, Mechanism] | None:
@@ -47,13 +47,13 @@ def concentrated(law: Mechanism) -> tuple[Mechanism, Mechanism] | None:
     from .composition import compose
 
     known = [(part.concentrated(), count) for part, count in law.parts]
-    uses = [(each, count) for each, count in known if each is not None]
-    if len(uses) < len(known) or not any(each.better for each, _ in uses):
+    uses = [(use, count) for use, count in known if use is not None]
+    if len(uses) < len(known) or not any(use.better for use, _ in uses):
         return None
-    rho = sum((count * each.rho for each, count in uses), Fraction(0))
+    rho = sum((count * use.rho for use, count in uses), Fraction(0))
     least = float(rho)
     above = least if Fraction(least) >= rho else math.nextafter(least, math.inf)
-    return ZCDP(rho=above), compose(each.witness * count for each, count in uses)
+    return ZCDP(rho=above), compose(use.witness * count for use, count in uses)
 
 
 def replaced_pair(law: Mechanism, size: int = 1) -> Pair:
@@ -64,7 +64,7 @@ def replaced_pair(law: Mechanism, size: int = 1) -> Pair:
     return product_pair(_replaced_terms(law.nameless, size))
 
 
-def replaced_floors(law: Mechanism, size: int = 1) -> tuple[Pair, ...]:
+def replacement_witnesses(law: Mechanism, size: int = 1) -> tuple[Pair, ...]:
     """What lower ends of the same speak of; of several records, what replacing one already shows where shifts do not
     tell more."""
     found = []
@@ -77,7 +77,7 @@ def replaced_floors(law: Mechanism, size: int = 1) -> tuple[Pair, ...]:
 def swapped_pair(law: Mechanism) -> Pair:
     """All of a run, which leaves the relation open or adds and removes records: one record out, another in."""
     return product_pair(
-        (chained_pair([(part.pair(each), 1) for each in Direction]), count) for part, count in law.terms
+        (group_privacy_pair([(part.pair(direction), 1) for direction in Direction]), count) for part, count in law.terms
     )
 
 
@@ -88,7 +88,7 @@ def _replaced_terms(law: Mechanism, size: int = 1) -> tuple[Factor, ...]:
 def _replaced_choices(law: Mechanism) -> tuple[Choice, ...]:
     found = []
     for part, count in law.parts:
-        both = [floor for each in Direction for floor in part.floors(each)]
+        both = [floor for direction in Direction for floor in part.witnesses(direction)]
         found.append((tuple(dict.fromkeys(both)), count))
     return tuple(found)
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 from flint import arb, ctx
 
-from ..derived.grouped import group_pair
-from ..derived.union import UnionPair, Weights
+from ..derived.group_privacy import group_pair
+from ..derived.public_mixture import PublicMixturePair, Weights
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.binomial import binomial_mass, binomial_tails, guard_bits
 from ..mechanisms.facts import Theorem
@@ -27,7 +27,7 @@ from ..mechanisms.parameters import probability, whole
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
-from .sampled import hits_in_sample, sampled_pair
+from .sampled import participation_in_sample, sampled_pair
 from .terms import swapped_pair
 from .theorems import CAPPED_POISSON, GROUP_IN_SAMPLE, SAMPLE_WITNESS
 
@@ -148,15 +148,15 @@ class TruncatedPoisson(Transformation):
             GROUP_IN_SAMPLE.demand(self.base)
         if size == 1 or self.rate in (0.0, 1.0):
             return group_pair(self._pair(direction, self._filled(size)), size)
-        from ..derived.hit_chain import hit_pair
-        from ..facets.hits import BinomialHits
+        from ..derived.group_participation import group_participation_pair
+        from ..facets.participation_law import BinomialParticipation
 
-        hits = BinomialHits(size, self.rate)
-        alone = hits_in_sample(self.base, hits, direction)
+        hits = BinomialParticipation(size, self.rate)
+        alone = participation_in_sample(self.base, hits, direction)
         if self.cap >= self.records + size:
             return alone
         weights = Reached(self.rate, self.records, self.cap - size + 1)
-        return UnionPair(weights, (alone, hit_pair(swapped_pair(self.base), hits, direction)))
+        return PublicMixturePair(weights, (alone, group_participation_pair(swapped_pair(self.base), hits, direction)))
 
     def _pair(self, direction: Direction, weights: Filled | None) -> Pair:
         base = self.base.pair(direction)
@@ -167,14 +167,14 @@ class TruncatedPoisson(Transformation):
             if len(weights.listed()) > len(rates):
                 rates.insert(1, min(upper_float(weights.kept()), self.rate))
         bases = (base, *[swapped_pair(self.base)] * (len(rates) - 1))
-        pairs = (sampled_pair(each, rate, direction) for each, rate in zip(bases, rates, strict=True))
-        return UnionPair(weights, tuple(pairs))
+        pairs = (sampled_pair(pair, rate, direction) for pair, rate in zip(bases, rates, strict=True))
+        return PublicMixturePair(weights, tuple(pairs))
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         rate, weights = self.rate, self._filled()
         if weights is not None:
             with working_precision(BITS_START):
                 if len(weights.listed()) > 2:
                     full = weights.listed()[1]
                     rate = max(lower_float((1 - full) * arb(rate) + full * weights.kept()), 0.0)
-        return tuple(sampled_pair(floor, rate, direction) for floor in self.base.floors(direction))
+        return tuple(sampled_pair(floor, rate, direction) for floor in self.base.witnesses(direction))

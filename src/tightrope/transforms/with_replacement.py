@@ -1,10 +1,10 @@
 """Sampling with replacement: so many draws, each of any record.
 
 Claim, replacing a record: with b_k = P[Bin(batch, 1/records) = k], eta = 1 - b_0 and the symmetric pairs (P_k, Q_k) of
-the base where k records are replaced, the glued pair (derived.glued) at rate eta of the union of these pairs with the
-weights b_k/eta dominates: H(alpha) = sum b_k H_k(1 + (alpha - 1)/eta) for alpha >= 1, and the mirror below.
-H_k grows with k. Rare multiplicities, below RARELY together, are counted in blocks as the largest of the block; those
-below HARDLY as infinite loss.
+the base where k records are replaced, the glued pair (derived.fixed_size_subsampled) at rate eta of the union of these
+pairs with the weights b_k/eta dominates: H(alpha) = sum b_k H_k(1 + (alpha - 1)/eta) for alpha >= 1, and the mirror
+below. H_k grows with k. Rare multiplicities, below RARELY together, are counted in blocks as the largest of the block;
+those below HARDLY as infinite loss.
 Not tight. Lower ends: noise around the number of copies of the record, for few draws and where the family knows such
 mixtures; else a mechanism that tells whether the record was drawn.
 Reference: Balle, Barthe, Gaboardi 2018, Thm 10. Proof: docs/proofs/sampling.md, section 4.
@@ -18,9 +18,9 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
-from ..derived.union import UnionPair, Weights
+from ..derived.public_mixture import PublicMixturePair, Weights
 from ..errors import InvalidParameter
-from ..facets.hits import BinomialHits, quotient
+from ..facets.participation_law import BinomialParticipation, quotient
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.binomial import binomial_mass, binomial_tails, guard_bits
 from ..mechanisms.facts import Theorem
@@ -30,13 +30,13 @@ from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import IDENTITY
 from .sampled import rates, sampled_pair
-from .terms import replaced_floors, replaced_pair
+from .terms import replaced_pair, replacement_witnesses
 from .theorems import ONE_DRAW, SAMPLE_WITNESS, WITH_REPLACEMENT, WITNESS
 
 RARELY, HARDLY = 1e-40, 1e-320  # together, multiplicities in blocks, and those that count as infinite loss
-SINGLE_MOST = 256  # multiplicities that are counted one by one
-COPIES_MOST = 16  # draws of a lower end that counts copies: more take long, and are rarely told from one
-CHAINED_MOST = 4  # the same where a group of records is a chain of neighbours, which takes long
+SINGLE_MAX = 256  # multiplicities that are counted one by one
+COPIES_MAX = 16  # draws of a lower end that counts copies: more take long, and are rarely told from one
+GROUP_PRIVACY_MAX = 4  # the same where a group of records is a chain of neighbours, which takes long
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Multiplicities(Weights):
                 if top == before + 1:
                     found.append(binomial_mass(self.batch, rate, top) / hit)
                 else:
-                    ends = (binomial_tails(self.batch, rate, each + 1).above for each in (before, top))
+                    ends = (binomial_tails(self.batch, rate, value + 1).above for value in (before, top))
                     found.append((next(ends) - next(ends)) / hit)
                 before = top
             rest = binomial_tails(self.batch, rate, before + 1).above / hit
@@ -92,10 +92,10 @@ class WithReplacement(Transformation):
         object.__setattr__(self, "batch", whole("batch", self.batch, least=0))
         self.rests_on.demand(self.base, self.batch)
         share = Fraction(1, self.records)
-        if self.batch and self.records > 1 and _singles(self.batch, share, SINGLE_MOST + 1) > SINGLE_MOST:
+        if self.batch and self.records > 1 and _singles(self.batch, share, SINGLE_MAX + 1) > SINGLE_MAX:
             raise InvalidParameter(
                 f"batch must be a smaller multiple of records, not {self.batch}: one record of {self.records} would be "
-                f"drawn more than {SINGLE_MOST} times"
+                f"drawn more than {SINGLE_MAX} times"
             )
 
     @property
@@ -143,32 +143,34 @@ class WithReplacement(Transformation):
         if self.records <= size:
             return replaced_pair(self.base, self.batch)
         from ..derived.dyadic import dyadic_pair
-        from ..derived.glued import glued_pair
+        from ..derived.fixed_size_subsampled import fixed_size_subsampled_pair
 
         one, two = replaced_pair(self.base), replaced_pair(self.base, 2)
         known = one.shifted(2) is not None or two.finite() is not None
-        tops = _tops(self.batch, Fraction(size, self.records), SINGLE_MOST if known else CHAINED_MOST)
+        tops = _tops(self.batch, Fraction(size, self.records), SINGLE_MAX if known else GROUP_PRIVACY_MAX)
         weights = Multiplicities(self.batch, self.records, tops, size)
         pairs = tuple(replaced_pair(self.base, top) for top in tops)
         with working_precision(BITS_START):
             if len(weights.listed()) > len(tops):
                 pairs = (*pairs, dyadic_pair([(1, 0), (0, 1)], 0))  # nothing in common
             rate = min(upper_float(_hit(self.batch, self.records, size)), 1.0)
-        union = pairs[0] if len(pairs) == 1 else UnionPair(weights, pairs)
-        return union if rate == 1.0 else glued_pair(union, rate)
+        union = pairs[0] if len(pairs) == 1 else PublicMixturePair(weights, pairs)
+        return union if rate == 1.0 else fixed_size_subsampled_pair(union, rate)
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         if self.batch == 0:
             return (IDENTITY.pair(direction),)
         if self.records == 1:
-            return replaced_floors(self.base, self.batch)
+            return replacement_witnesses(self.base, self.batch)
         with working_precision(BITS_START):
             rate = max(lower_float(_hit(self.batch, self.records)), 0.0)
         found: list[Pair] = []
-        for floor in replaced_floors(self.base):
+        for floor in replacement_witnesses(self.base):
             for way in Direction:
-                few = self.batch <= COPIES_MOST
-                copies = floor.mixture(BinomialHits(self.batch, rates(1, self.records)[0]), way) if few else None
+                few = self.batch <= COPIES_MAX
+                copies = (
+                    floor.mixture(BinomialParticipation(self.batch, rates(1, self.records)[0]), way) if few else None
+                )
                 found.append(copies or sampled_pair(floor, rate, way))
         return tuple(dict.fromkeys(found))
 

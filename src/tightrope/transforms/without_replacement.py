@@ -1,7 +1,7 @@
 """Sampling without replacement: a batch of fixed size, all such batches alike.
 
 Claim, replacing a record: if the symmetric pair (P, Q) dominates the base where a record is replaced, the glued pair
-(derived.glued) at the rate g = batch/records dominates. Its profile is attained at every alpha by
+(derived.fixed_size_subsampled) at the rate g = batch/records dominates. Its profile is attained at every alpha by
 A = ((1 - g) Q + g P, Q) or by its reverse B, so one use has no better bound. Which of the two is the worse may change
 from use to use: a composition of A alone is too small, also in the worse direction, and that of glued pairs is not
 attained. Lower ends choose among A and B.
@@ -23,9 +23,9 @@ from ..pair import Pair
 from ..relation import Direction, Relation, relation_named
 from .base import Transformation
 from .composition import IDENTITY
-from .hit_union import HIT_PARTS_MOST, glued_hits
+from .fixed_size_participation import PARTICIPATION_PARTS_MAX, fixed_size_participation_pair
 from .sampled import rates, sampled_pair
-from .terms import replaced_floors, replaced_pair
+from .terms import replaced_pair, replacement_witnesses
 from .theorems import GROUP_IN_SAMPLE, SAMPLE_WITNESS, WITHOUT_REPLACEMENT, WITNESS
 
 
@@ -99,7 +99,7 @@ class WithoutReplacement(Transformation):
     @property
     def _one_order(self) -> bool:
         """Whether the base is the same in both orders; else its pair is the larger of two, which none attains twice."""
-        return replaced_floors(self.base) == (replaced_pair(self.base),)
+        return replacement_witnesses(self.base) == (replaced_pair(self.base),)
 
     @property
     def attained(self) -> bool:
@@ -115,9 +115,9 @@ class WithoutReplacement(Transformation):
         base, rate = replaced_pair(self.base), rates(self.batch, self.records)[1]
         if self.relation is Relation.ADD_REMOVE or rate in (0.0, 1.0):
             return sampled_pair(base, rate, direction)
-        from ..derived.glued import glued_pair
+        from ..derived.fixed_size_subsampled import fixed_size_subsampled_pair
 
-        return glued_pair(base, rate)
+        return fixed_size_subsampled_pair(base, rate)
 
     def group_pair(self, size: int, direction: Direction) -> Pair:
         """Of records that come and go: as many of the group as are in the batch.
@@ -129,31 +129,33 @@ class WithoutReplacement(Transformation):
             return self.replaced_pair(size)
         if self.batch == 0 or size == 1:
             return Transformation.group_pair(self, size, direction)
-        from ..derived.hit_chain import hit_pair
-        from ..facets.hits import HypergeometricHits
+        from ..derived.group_participation import group_participation_pair
+        from ..facets.participation_law import HypergeometricParticipation
 
         GROUP_IN_SAMPLE.demand(self.base)
-        return hit_pair(replaced_pair(self.base), HypergeometricHits(self.records, size, self.batch), direction)
+        return group_participation_pair(
+            replaced_pair(self.base), HypergeometricParticipation(self.records, size, self.batch), direction
+        )
 
     def replaced_pair(self, size: int) -> Pair:
         """Of noise that is shifted: by how many of the replaced records are in the batch, which must have others to
         fill it. Proof: docs/proofs/group.md, section 7."""
-        few = 0 < self.batch <= self.records - size and size <= HIT_PARTS_MOST
+        few = 0 < self.batch <= self.records - size and size <= PARTICIPATION_PARTS_MAX
         if size == 1 or not few or not self.base.nameless.one_event(2):
             return Transformation.replaced_pair(self, size)
-        from ..facets.hits import HypergeometricHits
+        from ..facets.participation_law import HypergeometricParticipation
 
-        return glued_hits(self.base, HypergeometricHits(self.records, size, self.batch))
+        return fixed_size_participation_pair(self.base, HypergeometricParticipation(self.records, size, self.batch))
 
     def group_tight(self, size: int) -> bool:
         if size == 1 or self.relation is Relation.REPLACE:
             return size == 1 and self.tight
         return self.tight and self.base.nameless.one_event(size)
 
-    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+    def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         rate = rates(self.batch, self.records)[0]
         if rate == 0.0:
             return (IDENTITY.pair(direction),)
-        found = replaced_floors(self.base)
+        pairs = replacement_witnesses(self.base)
         ways = Direction if self.relation is Relation.REPLACE else (direction,)
-        return tuple(dict.fromkeys(sampled_pair(floor, rate, way) for way in ways for floor in found))
+        return tuple(dict.fromkeys(sampled_pair(floor, rate, way) for way in ways for floor in pairs))

@@ -8,8 +8,8 @@ from flint import arb
 from tests.oracle.precision import ball, precision
 from tests.oracle.truth import Truth
 from tightrope.kernels.ball import working_precision
+from tightrope.kernels.double_double import double_double
 from tightrope.kernels.enclosure import around, exact
-from tightrope.kernels.twofold import twofold
 from tightrope.pair import TAIL_ERROR
 
 from .asked import BITS, Asked, holds, meets, narrow
@@ -18,7 +18,7 @@ from .asked import BITS, Asked, holds, meets, narrow
 def tails(asked: Asked) -> bool:
     """Few places: test_tails has the many."""
     places = [t + 1e-7 for t in asked.epsilons()]
-    found = asked.pair.tails(twofold(np.array(places)))
+    found = asked.pair.tails(double_double(np.array(places)))
     for index, t in enumerate(places):
         for name, values, truth in zip(found._fields, found, asked.truth.tails(t), strict=True):
             with precision(200):
@@ -38,20 +38,20 @@ def ball_tails(asked: Asked) -> bool:
     return True
 
 
-def profile(asked: Asked) -> bool:
+def hockey_stick(asked: Asked) -> bool:
     points = np.array(asked.epsilons())
     for radius in (0.0, 1e-9):
-        found = asked.pair.profile(around(points, np.full_like(points, radius)) if radius else exact(points))
+        found = asked.pair.hockey_stick(around(points, np.full_like(points, radius)) if radius else exact(points))
         for index, epsilon in enumerate(points):
             truth = asked.truth.delta(float(epsilon))
             assert holds(found[index], truth), f"delta({epsilon} +- {radius}) is {found[index]}, not {truth.str(17)}"
     return True
 
 
-def ball_profile(asked: Asked) -> bool:
+def ball_hockey_stick(asked: Asked) -> bool:
     for epsilon in asked.epsilons():
         with working_precision(BITS):
-            found, wide = asked.pair.ball_profile(arb(epsilon)), asked.pair.ball_profile(arb(epsilon, 1e-9))
+            found, wide = asked.pair.ball_hockey_stick(arb(epsilon)), asked.pair.ball_hockey_stick(arb(epsilon, 1e-9))
         truth = asked.truth.delta(epsilon)
         meets(found, truth, f"delta({epsilon!r})")
         assert narrow(found), f"delta({epsilon!r}) is wide: {found}"
@@ -64,7 +64,7 @@ def reversed_pair(asked: Asked) -> bool:
     assert asked.pair.reversed().reversed() == asked.pair
     for epsilon in asked.epsilons():
         with working_precision(BITS):
-            found = asked.pair.reversed().ball_profile(arb(-epsilon))
+            found = asked.pair.reversed().ball_hockey_stick(arb(-epsilon))
             truth = -arb(-epsilon).expm1() + arb(-epsilon).exp() * asked.truth.delta(epsilon)
             meets(found, truth, f"delta({-epsilon!r}) of (Q, P)")
     return True
@@ -101,8 +101,8 @@ def bounded(asked: Asked) -> bool:
     return found
 
 
-def profile_cost(asked: Asked) -> bool:
-    assert asked.pair.profile_cost() >= 1
+def hockey_stick_cost(asked: Asked) -> bool:
+    assert asked.pair.hockey_stick_cost() >= 1
     return True
 
 

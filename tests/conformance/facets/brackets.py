@@ -6,13 +6,13 @@ from flint import arb
 
 from tests.conformance.cases import STANDARD, rates_of
 from tightrope.derived.maximum import maximum_pair
-from tightrope.facets.between import Fineness
+from tightrope.facets.resolution import Resolution
 from tightrope.kernels.ball import working_precision
 from tightrope.pair import Pair
 
 from .asked import BITS, Asked, meets
 
-FINE = Fineness(40, 1e-12, False)
+FINE = Resolution(40, 1e-12, False)
 
 
 def bases(asked: Asked) -> bool:
@@ -22,7 +22,9 @@ def bases(asked: Asked) -> bool:
         same = asked.pair.over(found)
         for epsilon in asked.epsilons():
             with working_precision(BITS):
-                meets(same.ball_profile(arb(epsilon)), asked.truth.delta(epsilon), f"delta({epsilon!r}) made again")
+                meets(
+                    same.ball_hockey_stick(arb(epsilon)), asked.truth.delta(epsilon), f"delta({epsilon!r}) made again"
+                )
     return bool(found)
 
 
@@ -34,32 +36,32 @@ def alternatives(asked: Asked) -> bool:
     pair = _either(asked)
     for epsilon in asked.epsilons():
         with working_precision(BITS):
-            meets(pair.ball_profile(arb(epsilon)), _largest(asked, epsilon), f"delta({epsilon!r}) of either order")
+            meets(pair.ball_hockey_stick(arb(epsilon)), _largest(asked, epsilon), f"delta({epsilon!r}) of either order")
     return bool(pair.alternatives())
 
 
-def between(asked: Asked) -> bool:
+def bracket(asked: Asked) -> bool:
     """The finite pairs around the same."""
-    assert asked.pair.bracketed() or asked.pair.between(FINE) is None
+    assert asked.pair.has_bracket_only() or asked.pair.bracket(FINE) is None
     pair = _either(asked)
-    if asked.rate != 1.0 or asked.direction == "add" or not pair.bracketed():
+    if asked.rate != 1.0 or asked.direction == "add" or not pair.has_bracket_only():
         return False
-    found = pair.between(FINE)
+    found = pair.bracket(FINE)
     assert found is not None
     for epsilon in asked.epsilons():
         with working_precision(BITS):
             truth = _largest(asked, epsilon)
-            low, high = (end.ball_profile(arb(epsilon)) for end in found)
+            low, high = (end.ball_hockey_stick(arb(epsilon)) for end in found)
             assert not low > truth, f"delta({epsilon!r}) below is {low}, above {truth}"
             assert not high < truth, f"delta({epsilon!r}) above is {high}, below {truth}"
     return True
 
 
-def profile_bounds(asked: Asked) -> bool:
+def hockey_stick_bounds(asked: Asked) -> bool:
     """The truth is between the two, by float64 and by balls."""
     offered = False
     for proof in (False, True):
-        bounds = asked.pair.profile_bounds(proof)
+        bounds = asked.pair.hockey_stick_bounds(proof)
         offered = offered or bounds is not None
         for epsilon in asked.epsilons() if bounds is not None else ():
             truth = asked.truth.delta(epsilon)
@@ -76,17 +78,17 @@ def of_bounds(asked: Asked) -> bool:
     return found
 
 
-def bracketed(asked: Asked) -> bool:
+def has_bracket_only(asked: Asked) -> bool:
     """Only what is a map, a product, or between two finite pairs."""
     pair = asked.pair
-    known = pair.bracketed()
-    assert not known or pair.bases() or pair.factors() is not None or pair.between(FINE) is not None
+    known = pair.has_bracket_only()
+    assert not known or pair.bases() or pair.factors() is not None or pair.bracket(FINE) is not None
     return known
 
 
-def joined(asked: Asked) -> bool:
+def compose_dominating(asked: Asked) -> bool:
     """No row of the table is: each of them is one law, and what uses of it tell is their product."""
-    assert asked.pair.joined([(asked.pair, 2)]) is None
+    assert asked.pair.compose_dominating([(asked.pair, 2)]) is None
     return False
 
 
@@ -106,7 +108,7 @@ def dominated(asked: Asked) -> bool:
     for epsilon in asked.epsilons() if found else ():
         with working_precision(BITS):
             for each in found:
-                assert not each.ball_profile(arb(epsilon)) > _largest(asked, epsilon), f"delta({epsilon!r})"
+                assert not each.ball_hockey_stick(arb(epsilon)) > _largest(asked, epsilon), f"delta({epsilon!r})"
     return bool(found)
 
 

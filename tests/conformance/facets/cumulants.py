@@ -62,7 +62,7 @@ def _in_balls(found: Cgf, tilt: float, whole: arb, turned: dict[int, acb]) -> No
 
 def _decay(found: Cgf, tilt: float, whole: arb, turned: dict[int, acb]) -> None:
     """The bound at a radius holds at every later time."""
-    for decay in (found.decay(tilt), found.ball_decay(tilt)):
+    for decay in (found.cf_decay(tilt), found.ball_cf_decay(tilt)):
         for share in (1.0, 0.7, 0.3):
             for index, value in turned.items():
                 bound = decay.log_bound(share * STEP * index)
@@ -108,9 +108,9 @@ def log_moment_above(asked: Asked) -> bool:
     return offered
 
 
-def rho(asked: Asked) -> bool:
+def zcdp_rho(asked: Asked) -> bool:
     with working_precision(BITS):
-        found = asked.pair.rho()
+        found = asked.pair.zcdp_rho()
         if found is not None:
             assert asked.truth.infinite_mass() == 0
             for order in TILTS:

@@ -17,9 +17,9 @@ ENDLESS = 60.0  # a loss where what falls slower than every Gaussian is above on
 ORDERS = (0.4, 5.0)
 
 
-def gaussian(asked: Asked) -> bool:
+def gdp_mu(asked: Asked) -> bool:
     with working_precision(BITS):
-        found = asked.pair.gaussian()
+        found = asked.pair.gdp_mu()
     if found is not None:
         assert asked.truth.infinite_mass() == 0
         for epsilon in asked.epsilons():
@@ -40,11 +40,11 @@ def normal_shift(asked: Asked) -> bool:
     return mu is not None
 
 
-def gaussian_limit(asked: Asked) -> bool:
+def gdp_mu_lower(asked: Asked) -> bool:
     offered = False
     for way in Direction:
         with working_precision(BITS):
-            found, most = asked.pair.gaussian_limit(way), asked.pair.gaussian()
+            found, most = asked.pair.gdp_mu_lower(way), asked.pair.gdp_mu()
         if found is None:
             continue
         offered = True
@@ -64,9 +64,9 @@ def gaussian_limit(asked: Asked) -> bool:
     return offered
 
 
-def far(asked: Asked) -> bool:
+def approximate_zcdp(asked: Asked) -> bool:
     with working_precision(BITS):
-        found = asked.pair.far()
+        found = asked.pair.approximate_zcdp()
         for s, rho in found:
             for order in ORDERS:
                 assert not asked.moment(order).real.log() > order * s + order * (arb(order) + 1) * rho, order

@@ -95,7 +95,7 @@ def finite(asked: Asked) -> bool:
                 p, q = sum((atom.p for atom in above), law.infinite_mass()), sum((atom.q for atom in above), arb(0))
                 meets(p, truth.p_above, f"P of losses above {t!r}")
                 meets(q, truth.q_above, f"Q of losses above {t!r}")
-                value = law.profile(arb(t))
+                value = law.hockey_stick(arb(t))
                 if value is not None:
                     meets(value, asked.truth.delta(t), f"delta({t!r})")
     return law is not None

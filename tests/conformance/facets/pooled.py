@@ -9,7 +9,7 @@ from flint import arb
 import tightrope as tr
 from tests.oracle.truth import Truth
 from tightrope.derived.poisson import poisson_pair
-from tightrope.facets.pools import Pools
+from tightrope.facets.parameter_binning import ParameterBinning
 from tightrope.kernels.ball import working_precision
 
 from .asked import BITS, Asked
@@ -19,26 +19,26 @@ RATE = 0.25
 CELLS = 3
 
 
-def pools(asked: Asked) -> bool:
+def bin_parameters(asked: Asked) -> bool:
     """Samples of one base at nine rates."""
     if asked.rate == 1.0:
         return False
     rates = [asked.rate * share for share in SHARES]
     kinds = [(asked.row.mechanism.poisson(rate=rate).pair(asked.way), 1) for rate in rates]
-    found = asked.pair.pools(kinds, CELLS, False)
+    found = asked.pair.bin_parameters(kinds, CELLS, False)
     if found is not None:
         _between(found, [Truth(asked.law, rate, asked.direction) for rate in rates], asked.epsilons()[2])
     return found is not None
 
 
-def sampled_pools(asked: Asked) -> bool:
+def bin_sampled_parameters(asked: Asked) -> bool:
     """Samples at one rate of nine Gaussians, the bases that pool."""
     make = partial(poisson_pair, rate=RATE, direction=asked.way)
-    if asked.rate != 1.0 or asked.pair.sampled_pools([(asked.pair, 1)] * 9, make, CELLS, False) is None:
+    if asked.rate != 1.0 or asked.pair.bin_sampled_parameters([(asked.pair, 1)] * 9, make, CELLS, False) is None:
         return False
     sigmas = [asked.row.mechanism.sigma / share for share in SHARES]  # type: ignore[attr-defined]
     kinds = [(tr.Gaussian(sigma=sigma).pair(asked.way), 1) for sigma in sigmas]
-    found = asked.pair.sampled_pools(kinds, make, CELLS, False)
+    found = asked.pair.bin_sampled_parameters(kinds, make, CELLS, False)
     assert found is not None
     truths = [Truth(type(asked.law)(sigma), RATE, asked.direction) for sigma in sigmas]  # type: ignore[call-arg]
     for epsilon in (-0.1, 0.0, 0.1):
@@ -46,12 +46,12 @@ def sampled_pools(asked: Asked) -> bool:
     return True
 
 
-def _between(found: Pools, truths: list[Truth], epsilon: float) -> None:
+def _between(found: ParameterBinning, truths: list[Truth], epsilon: float) -> None:
     """Kinds are in one order, that of their profiles: so they are compared in order."""
     with working_precision(BITS):
         exact = _ordered([truth.delta(epsilon) for truth in truths])
         for side, below in ((found.below, True), (found.above, False)):
-            told = _ordered([pair.ball_profile(arb(epsilon)) for pair, count in side for _ in range(count)])
+            told = _ordered([pair.ball_hockey_stick(arb(epsilon)) for pair, count in side for _ in range(count)])
             assert len(told) == len(exact)
             for one, truth in zip(told, exact, strict=True):
                 assert not (one > truth if below else one < truth), f"delta({epsilon!r}) is {one}, beside {truth}"

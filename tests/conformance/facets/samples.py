@@ -10,7 +10,7 @@ from mpmath import mp
 from tests.oracle.continuous import Gaussian
 from tests.oracle.mixtures import NormalMixtures, binomial, group, hypergeometric
 from tests.oracle.truth import Truth
-from tightrope.facets.hits import BinomialHits, HypergeometricHits
+from tightrope.facets.participation_law import BinomialParticipation, HypergeometricParticipation
 from tightrope.kernels.ball import working_precision
 from tightrope.pair import Pair
 
@@ -20,20 +20,20 @@ SIZE = 3
 DIGITS = 50
 
 
-def glued(asked: Asked) -> bool:
+def fixed_size_subsampled(asked: Asked) -> bool:
     """Of a pair whose directions agree: the oracle's sample above the loss 0, 1 - a + a H(1/a) below."""
     plain, other = (Truth(asked.law, 1, direction) for direction in ("remove", "add"))
     epsilons = asked.epsilons()
     if asked.rate == 1.0 or not all(plain.delta(each).overlaps(other.delta(each)) for each in epsilons):
         return False
-    found = Asked(asked.row, 1.0, asked.direction).pair.glued(asked.rate)
+    found = Asked(asked.row, 1.0, asked.direction).pair.fixed_size_subsampled(asked.rate)
     if found is not None:
         truth = Truth(asked.law, asked.rate, "remove")
         for epsilon in epsilons:
             with working_precision(BITS):
                 above = truth.delta(abs(epsilon))
                 value = above if epsilon >= 0.0 else 1 - arb(epsilon).exp() * (1 - above)
-                meets(found.ball_profile(arb(epsilon)), value, f"delta({epsilon!r}) of a batch")
+                meets(found.ball_hockey_stick(arb(epsilon)), value, f"delta({epsilon!r}) of a batch")
     return found is not None
 
 
@@ -42,8 +42,8 @@ def mixture(asked: Asked) -> bool:
     if asked.rate == 1.0:
         return False
     pair = Asked(asked.row, 1.0, asked.direction).pair
-    in_sample = pair.mixture(BinomialHits(SIZE, asked.rate), asked.way)
-    in_batch = pair.mixture(HypergeometricHits(10, SIZE, 2), asked.way)
+    in_sample = pair.mixture(BinomialParticipation(SIZE, asked.rate), asked.way)
+    in_batch = pair.mixture(HypergeometricParticipation(10, SIZE, 2), asked.way)
     if in_sample is not None and in_batch is not None:
         mu = _mu(asked)
         _agrees(asked, in_sample, group(binomial(SIZE, asked.rate), mu, asked.direction), "a group in a sample")
@@ -72,5 +72,5 @@ def _mu(asked: Asked) -> Fraction:
 def _agrees(asked: Asked, found: Pair, truth: NormalMixtures, what: str) -> None:
     for epsilon in asked.epsilons():
         with mp.workdps(DIGITS + 10), working_precision(BITS):
-            value = arb(mp.nstr(truth.profile(epsilon), DIGITS)) + arb(0, 10.0 ** (10 - DIGITS))
-            meets(found.ball_profile(arb(epsilon)), value, f"delta({epsilon!r}) of {what}")
+            value = arb(mp.nstr(truth.hockey_stick(epsilon), DIGITS)) + arb(0, 10.0 ** (10 - DIGITS))
+            meets(found.ball_hockey_stick(arb(epsilon)), value, f"delta({epsilon!r}) of {what}")

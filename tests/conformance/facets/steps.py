@@ -33,20 +33,22 @@ def allocated(asked: Asked) -> bool:
         with working_precision(BITS):
             for alpha in (Fraction(1, 3), Fraction(1), Fraction(9, 8), Fraction(7, 2)):
                 truth = sum((max(p - alpha * q, Fraction(0)) for p, q in both), Fraction(0))
-                meets(found.ball_profile(ball(alpha).log()), ball(truth) + arb(0, 1e-40), f"H({alpha}) of one of two")
+                meets(
+                    found.ball_hockey_stick(ball(alpha).log()), ball(truth) + arb(0, 1e-40), f"H({alpha}) of one of two"
+                )
     return True
 
 
-def hidden(asked: Asked) -> bool:
+def hidden_participation(asked: Asked) -> bool:
     """Where every use shows the record nothing is hidden: at or below one use, and at or below several."""
-    offered = bool(asked.pair.hidden(COUNT, 1))
+    offered = bool(asked.pair.hidden_participation(COUNT, 1))
     if offered:
         assert asked.rate == 1.0
         for uses, truth in ((1, asked.truth), (COUNT, fold(asked.law, asked.direction))):
-            for pair in asked.pair.hidden(uses, uses):
+            for pair in asked.pair.hidden_participation(uses, uses):
                 for epsilon in asked.epsilons():
                     with working_precision(BITS):
-                        below, most = pair.ball_profile(arb(epsilon)), truth.delta(epsilon)
+                        below, most = pair.ball_hockey_stick(arb(epsilon)), truth.delta(epsilon)
                         assert not below > most, f"delta({epsilon!r}) of {uses} uses is {below}, above {most}"
     return offered
 

@@ -48,30 +48,30 @@ def ties(law: Law) -> bool:
     return (isinstance(law, Rounded) and isinstance(law.noise, GaussianNoise)) or isinstance(law, Unstable)
 
 
-def together(asked: Asked) -> bool:
-    found = asked.pair.together([(asked.pair, COUNT)])
+def compose_exact(asked: Asked) -> bool:
+    found = asked.pair.compose_exact([(asked.pair, COUNT)])
     if found is not None and asked.rate == 1.0 and not ties(asked.law):
         truth = fold(asked.law, asked.direction)
         for epsilon in asked.epsilons()[1:]:
             at = epsilon * 1.37
             with working_precision(BITS):
-                value = found.ball_profile(arb(at))
+                value = found.ball_hockey_stick(arb(at))
             meets(value, truth.delta(at), f"delta({at!r}) of {COUNT} uses")
             assert narrow(value), f"delta({at!r}) of {COUNT} uses is wide: {value}"
-        assert found.profile_cost() >= 1
+        assert found.hockey_stick_cost() >= 1
     return found is not None
 
 
-def sealed(asked: Asked) -> bool:
+def conditioned_on_finite_loss(asked: Asked) -> bool:
     """Without the infinite mass w, H is (H - w)/(1 - w)."""
-    found = asked.pair.sealed()
+    found = asked.pair.conditioned_on_finite_loss()
     if found is not None:
         with working_precision(BITS):
             assert found.infinite_mass().is_zero()
             mass = ball(asked.truth.infinite_mass())
             for epsilon in asked.epsilons():
                 truth = (asked.truth.delta(epsilon) - mass) / (1 - mass)
-                meets(found.ball_profile(arb(epsilon)), truth, f"delta({epsilon!r}) without the infinite loss")
+                meets(found.ball_hockey_stick(arb(epsilon)), truth, f"delta({epsilon!r}) without the infinite loss")
     return found is not None
 
 
@@ -84,7 +84,7 @@ def sampled(asked: Asked) -> bool:
     if found is not None:
         for epsilon in asked.epsilons():
             with working_precision(BITS):
-                meets(found.ball_profile(arb(epsilon)), asked.truth.delta(epsilon), f"delta({epsilon!r})")
+                meets(found.ball_hockey_stick(arb(epsilon)), asked.truth.delta(epsilon), f"delta({epsilon!r})")
     return found is not None
 
 
@@ -96,7 +96,9 @@ def sampling(asked: Asked) -> bool:
         for epsilon in asked.epsilons():
             with working_precision(BITS):
                 meets(
-                    found.base.ball_profile(arb(epsilon)), asked.base.delta(epsilon), f"delta({epsilon!r}) of the base"
+                    found.base.ball_hockey_stick(arb(epsilon)),
+                    asked.base.delta(epsilon),
+                    f"delta({epsilon!r}) of the base",
                 )
     return found is not None
 
@@ -116,7 +118,7 @@ def factors(asked: Asked) -> bool:
             truth = Truth(Product(((asked.law, 2),)), 1, asked.direction)  # type: ignore[arg-type]
             for epsilon in () if ties(asked.law) else asked.epsilons():
                 with working_precision(BITS):
-                    meets(pair.ball_profile(arb(epsilon)), truth.delta(epsilon), f"delta({epsilon!r}) of two")
+                    meets(pair.ball_hockey_stick(arb(epsilon)), truth.delta(epsilon), f"delta({epsilon!r}) of two")
         else:
             assert (pair, count) == (plain, 2)
     return product is not None
@@ -137,22 +139,24 @@ def shifted(asked: Asked) -> bool:
         truth = Truth(longer, 1, asked.direction)
         for epsilon in asked.epsilons():
             with working_precision(BITS):
-                meets(found.ball_profile(arb(epsilon)), truth.delta(epsilon), f"delta({epsilon!r}) of {TIMES} shifts")
+                meets(
+                    found.ball_hockey_stick(arb(epsilon)), truth.delta(epsilon), f"delta({epsilon!r}) of {TIMES} shifts"
+                )
     return found is not None
 
 
-def chained(asked: Asked) -> bool:
+def group_privacy(asked: Asked) -> bool:
     """Two steps, against the definition in fractions that are as close to the masses as balls tell them."""
     if not isinstance(asked.law, FiniteLaw) or asked.rate < 1.0:
-        return asked.pair.chained([(asked.pair, 2)]) is not None
+        return asked.pair.group_privacy([(asked.pair, 2)]) is not None
     outputs = exact_outputs(asked.law)
-    found = asked.pair.chained([(asked.pair, 2)]) if len(outputs) < SHORT else None
+    found = asked.pair.group_privacy([(asked.pair, 2)]) if len(outputs) < SHORT else None
     if found is not None:
         steps = [outputs if asked.direction == "remove" else [(q, p) for p, q in outputs]] * 2
         with working_precision(BITS):
             for alpha in (Fraction(1, 3), Fraction(1), Fraction(9, 8), Fraction(7, 2)):
                 truth = ball(chain_delta(steps, alpha)) + arb(0, 1e-40)
-                meets(found.ball_profile(ball(alpha).log()), truth, f"H({alpha}) of two steps")
+                meets(found.ball_hockey_stick(ball(alpha).log()), truth, f"H({alpha}) of two steps")
     return found is not None
 
 
@@ -167,10 +171,10 @@ def _fraction(mass: arb) -> Fraction:
     return Fraction(int(middle.p), int(middle.q))
 
 
-def seen(asked: Asked) -> bool:
+def visible_participation(asked: Asked) -> bool:
     """One use, told apart: delta of the hits and misses is that of the law up to what is hidden and blurred."""
     with working_precision(BITS):
-        found = asked.pair.seen()
+        found = asked.pair.visible_participation()
         if found is not None:
             for epsilon in asked.epsilons()[1:]:
                 truth = asked.truth.delta(epsilon)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tightrope import work
+from tightrope import compute_budget
 from tightrope.derived.allocated import laws
 from tightrope.derived.allocated.grid import Fine, GradedRow
 from tightrope.derived.allocated.laws import Light, MergedLaw, SplitLaw
@@ -95,7 +95,7 @@ def test_a_long_sum_is_made_in_blocks(size: int, other: int, at_once: float, mon
 
 def test_a_long_sum_looks_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(laws, "PRODUCTS_AT_ONCE", 4.0)
-    with work.allowance(1.0) as meter:
+    with compute_budget.allowance(1.0) as meter:
         meter.cancel()
         with pytest.raises(WorkExhausted):
             laws._convolved(np.ones(4), np.ones(4))

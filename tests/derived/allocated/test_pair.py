@@ -10,7 +10,7 @@ import pytest
 from flint import arb
 
 import tightrope as tr
-from tightrope import account, work
+from tightrope import account, compute_budget
 from tightrope.convert.renyi import renyi_delta
 from tightrope.derived.allocated.pair import AllocatedPair, allocated_pair
 from tightrope.derived.plain import plain_ends
@@ -27,7 +27,7 @@ def answer(
     base: tr.Mechanism, steps: int, direction: Direction, epsilon: float, accuracy: float = 1e-4, count: int = 1
 ) -> Answer:
     pair = AllocatedPair(base.pair(direction), steps, direction)  # also where a list of atoms would tell
-    with work.allowance(10.0):
+    with compute_budget.allowance(10.0):
         return Planner([(pair, count)], Question("delta"), several=False).answer(Point("delta", epsilon), accuracy)
 
 
@@ -96,7 +96,7 @@ def test_moments_where_infinite_losses_become_finite() -> None:
     """E[L^-c; L > 0] of means of three ratios, 0 or 1/0.91: for ADD zeros of the base are finite losses here."""
     base = tr.Finite(p=(0.0, 1.0), q=(0.09, 0.91)).pair(ADD)
     assert AllocatedPair(base, 3, ADD).log_moment_above(2.0) is None
-    assert AllocatedPair(base, 3, ADD).rho() is None
+    assert AllocatedPair(base, 3, ADD).zcdp_rho() is None
     run = (tr.Finite(p=(0.0, 1.0), q=(0.09, 0.91)) + tr.Gaussian(sigma=1e3)).random_allocation(steps=3)
     assert renyi_delta(run, 0.1) >= 3 * 0.09 * 0.91**2 * (1 - math.exp(0.1) * 2 / 3 / 0.91)
     # For REMOVE zeros are finite on both sides: E[L^(1 + c)] <= E[Y^(1 + c)].
@@ -126,8 +126,8 @@ def test_simpler_pairs_below_and_above() -> None:
         pair = AllocatedPair(tr.Gaussian(sigma=1.0).pair(direction), 2, direction)
         ends, thinner = plain_ends(pair), plain_ends(poisson_pair(pair, 0.5, direction))
         assert len(ends.below) == len(thinner.below) == 3
-        assert all(float(each.ball_profile(arb(1.0)).lower()) < delta for each in ends.below)
-        assert float(ends.above.ball_profile(arb(1.0)).upper()) > delta
+        assert all(float(each.ball_hockey_stick(arb(1.0)).lower()) < delta for each in ends.below)
+        assert float(ends.above.ball_hockey_stick(arb(1.0)).upper()) > delta
         assert thinner.above == poisson_pair(ends.above, 0.5, direction)
         assert thinner.below == tuple(poisson_pair(each, 0.5, direction) for each in ends.below)
 

@@ -18,7 +18,7 @@ from tightrope.derived.allocated.choice import Chooser, SingleAim
 from tightrope.derived.allocated.conditional import Conditional
 from tightrope.derived.allocated.several import COARSE_GRADE, sets_known, several_pair
 from tightrope.derived.allocated.statistic import Labels, SeveralSteps, SumWindow, Values, values_of
-from tightrope.facets.between import Fineness
+from tightrope.facets.resolution import Resolution
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.enclosure import around, exact
 from tightrope.kernels.fft_mixture import WeightedTerm, uncertain_spectrum, weighted_sum
@@ -27,7 +27,7 @@ from tightrope.kernels.overlaps import coverings, coverings_most
 from tightrope.relation import Direction
 
 WAYS = ("remove", "add")
-FINE = Fineness(1000, 1e-12, False, 1e-3)
+FINE = Resolution(1000, 1e-12, False, 1e-3)
 # sigma, steps, uses, delta, and the interval that was measured by another program.
 MEASURED = [
     (0.55, 391, 2, 1e-3, 2.0735, 2.0772),
@@ -93,7 +93,7 @@ def test_one_use_holds_what_is_known_of_it(direction: Direction) -> None:
     found = table(20, 1, direction)
     a = math.exp(0.5)
     assert max(p - a * q for p, q in found.events(direction)) <= known.upper
-    assert known.lower <= found.profile(a, direction) <= 1.1 * known.upper
+    assert known.lower <= found.hockey_stick(a, direction) <= 1.1 * known.upper
 
 
 def test_all_steps_are_the_composition() -> None:
@@ -150,7 +150,7 @@ def test_which_bases_have_a_pair_of_their_own() -> None:
     assert not sets_known(pair, 10, 10)
     made = several_pair(pair, 10, 2, Direction.ADD)
     assert made.reversed() == several_pair(pair, 10, 2, Direction.REMOVE)
-    lower, _ = made.between(FINE)
+    lower, _ = made.bracket(FINE)
     assert lower.infinite_mass().is_zero()
 
 
@@ -267,7 +267,7 @@ def test_inequalities_hold_for_laws_of_one_value() -> None:
             removed, added = weight @ np.maximum(atoms - a, 0.0), weight @ np.maximum(1.0 - a * atoms, 0.0)
             mean = float(weight @ atoms)  # not 1: the other way to say it adds 1 - a times what a mean of 1 would
             if a >= 1.0:
-                assert found.profile(a, Direction.REMOVE) >= min(removed, 1.0) * (1 - 1e-12)
-                assert found.profile(a, Direction.ADD) >= min(added, 1.0) * (1 - 1e-12)
+                assert found.hockey_stick(a, Direction.REMOVE) >= min(removed, 1.0) * (1 - 1e-12)
+                assert found.hockey_stick(a, Direction.ADD) >= min(added, 1.0) * (1 - 1e-12)
             else:
-                assert found.profile(a, Direction.REMOVE) >= min(removed + 1.0 - mean, 1.0) - 1e-12
+                assert found.hockey_stick(a, Direction.REMOVE) >= min(removed + 1.0 - mean, 1.0) - 1e-12

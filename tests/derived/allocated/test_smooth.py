@@ -8,12 +8,12 @@ from flint import acb, arb
 
 from tests.oracle.allocated import gaussian, gaussian_many
 from tightrope.derived.allocated.smooth import SumTable, _made, smooth_pairs
-from tightrope.facets.between import Fineness
+from tightrope.facets.resolution import Resolution
 from tightrope.kernels.ball import working_precision
 from tightrope.pairs.gaussian.pair import GaussianPair
 from tightrope.relation import Direction
 
-FINE = Fineness(points=400, tail=1e-12, proof=True)
+FINE = Resolution(points=400, tail=1e-12, proof=True)
 
 
 def shift(sigma: float) -> GaussianPair:
@@ -46,7 +46,7 @@ def test_transform_on_a_line_and_beyond(sigma: float) -> None:
 
 def table(sigma: float, steps: int, tail: float = FINE.tail) -> SumTable:
     pair = shift(sigma)
-    found = _made(pair, pair.ratio_transform(), steps, Fineness(FINE.points, tail, proof=True))
+    found = _made(pair, pair.ratio_transform(), steps, Resolution(FINE.points, tail, proof=True))
     assert found is not None
     return found
 
@@ -99,20 +99,20 @@ def test_pairs_lie_on_both_sides(direction: Direction) -> None:
             k = (sign * arb(epsilon)).exp() * 30
             g, _ = law.at(k)
             truth = (g + 30 - k) / 30 if sign > 0 else g / k
-            low, high = below.ball_profile(arb(epsilon)), above.ball_profile(arb(epsilon))
+            low, high = below.ball_hockey_stick(arb(epsilon)), above.ball_hockey_stick(arb(epsilon))
             assert not low > truth
             assert not high < truth
             assert high - low < arb(2e-4)
 
 
 def test_little_noise_and_few_steps_are_left_to_grids() -> None:
-    assert smooth_pairs(shift(0.5), 10, Direction.REMOVE, Fineness(400, 1e-12, proof=False), {}) is None
+    assert smooth_pairs(shift(0.5), 10, Direction.REMOVE, Resolution(400, 1e-12, proof=False), {}) is None
 
 
 def test_rates_of_the_left_end_cost_no_more_than_those_of_the_line() -> None:
     """Of two steps with much noise the best rate of Chernoff's bound is huge, and its transform as dear."""
     for tail in (1e-16, 4e-20):
         pair = shift(18.68)
-        found = _made(pair, pair.ratio_transform(), 2, Fineness(FINE.points, tail, proof=False))
+        found = _made(pair, pair.ratio_transform(), 2, Resolution(FINE.points, tail, proof=False))
         assert found is None or found.chernoff[0] < 3000
     assert table(18.68, 2, 1e-16).line.nodes > 0

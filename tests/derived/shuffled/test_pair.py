@@ -14,12 +14,12 @@ from tightrope.derived.shuffled.cells import CELLS_COARSE, CELLS_FINE, cells
 from tightrope.derived.shuffled.far import gone
 from tightrope.derived.shuffled.law import Counts
 from tightrope.derived.shuffled.pair import ShuffledPair
-from tightrope.derived.shuffled.told_or_not import ToldOrNotPair
-from tightrope.facets.between import Fineness
+from tightrope.derived.shuffled.shuffled_randomized_response import ShuffledRandomizedResponsePair
 from tightrope.facets.lattice import LatticeStep
+from tightrope.facets.resolution import Resolution
 from tightrope.kernels.ball import working_precision
+from tightrope.kernels.double_double import double_double
 from tightrope.kernels.enclosure import exact
-from tightrope.kernels.twofold import twofold
 from tightrope.pair import Pair
 
 F = Fraction
@@ -30,10 +30,10 @@ def fraction(number: Fraction) -> arb:
     return arb(fmpq(number.numerator, number.denominator))
 
 
-def truth(pair: ShuffledPair | ToldOrNotPair, alpha: Fraction) -> Fraction:
+def truth(pair: ShuffledPair | ShuffledRandomizedResponsePair, alpha: Fraction) -> Fraction:
     """By all counts; p is a fraction."""
     p, n, k = pair.epsilon.number, pair.users, pair.categories
-    if isinstance(pair, ToldOrNotPair):
+    if isinstance(pair, ShuffledRandomizedResponsePair):
         z = 1 / (1 / p + pair.categories - 1) if pair.shy else 1 / (p + pair.categories - 1)
         held, not_held = (1 - z / p, 1 - z) if pair.shy else (p * z, z)
         v = (not_held / held, (1 - not_held) / (1 - held))
@@ -47,12 +47,12 @@ def truth(pair: ShuffledPair | ToldOrNotPair, alpha: Fraction) -> Fraction:
     return of_counts(n, (z, z, more, (p - 1) * z), (p, F(1), F(1), F(0)), (F(1), p, F(1), F(0)), alpha)
 
 
-PAIRS: list[ShuffledPair | ToldOrNotPair] = [
+PAIRS: list[ShuffledPair | ShuffledRandomizedResponsePair] = [
     *(ShuffledPair(LatticeStep(p, True), n) for p in (F(9, 8), F(3), F(40)) for n in (2, 3, 9)),
     *(ShuffledPair(LatticeStep(F(3), True), n, k) for n in (1, 2, 6) for k in (3, 7)),
     *(ShuffledPair(LatticeStep(p, True), n, k, third=True) for p in (F(5, 4), F(9)) for n in (2, 7) for k in (3, 8)),
     *(
-        ToldOrNotPair(LatticeStep(p, True), n, k, shy, turned)
+        ShuffledRandomizedResponsePair(LatticeStep(p, True), n, k, shy, turned)
         for p, n in ((F(5, 4), 1), (F(3), 2), (F(9), 11))
         for k in (2, 5)
         for shy in (False, True)
@@ -62,19 +62,19 @@ PAIRS: list[ShuffledPair | ToldOrNotPair] = [
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-def test_profiles_are_sums_over_all_counts(pair: ShuffledPair | ToldOrNotPair) -> None:
+def test_profiles_are_sums_over_all_counts(pair: ShuffledPair | ShuffledRandomizedResponsePair) -> None:
     p = pair.epsilon.number
     for alpha in (F(1), (1 + p) / 2, p * F(15, 16), p, 1 / ((1 + 2 * p) / 3), F(1, 100), 2 * p):
         known = truth(pair, alpha)
         with working_precision(BITS):
-            found = pair.ball_profile(fraction(alpha).log())
+            found = pair.ball_hockey_stick(fraction(alpha).log())
             assert found.overlaps(fraction(known)), alpha
             assert found.rad() < 1e-40 + 1e-30 * float(known)
         # The double next to log alpha: profiles fall, and not steeply.
         with working_precision(BITS):
             epsilon = float(fraction(alpha).log().mid())
             off = abs(fraction(alpha) - arb(epsilon).exp()) + 1e-15
-        enclosed = pair.profile(exact(epsilon))
+        enclosed = pair.hockey_stick(exact(epsilon))
         assert arb(float(enclosed.lower)) <= fraction(known) + off
         assert arb(float(enclosed.upper)) >= fraction(known) - off
         assert float(enclosed.radius) <= 1e-12
@@ -85,13 +85,13 @@ def test_tails_have_the_profile_for_their_difference(pair: Pair) -> None:
     for t in (-3.0, -0.25, 0.0, 0.125, 1.0, 5.0):
         with working_precision(BITS):
             tails, alpha = pair.ball_tails(arb(t)), arb(t).exp()
-            delta = pair.ball_profile(arb(t))
+            delta = pair.ball_hockey_stick(arb(t))
             assert (tails.p_above - alpha * tails.q_above).overlaps(delta)
             assert (tails.p_above + tails.p_below).overlaps(arb(1))
             assert (tails.q_above + tails.q_below).overlaps(arb(1))
             back = pair.reversed().ball_tails(arb(-t))
             assert tails.p_below.overlaps(back.q_above) or t == 0.0
-            floats = pair.tails(twofold(t))
+            floats = pair.tails(double_double(t))
             for value, ball in zip(floats, tails, strict=True):
                 assert abs(arb(float(value.ravel()[0])) - ball.mid()) <= 1e-13 * abs(ball.mid()) + ball.rad() + 1e-310
     ends = pair.ball_tails(arb.pos_inf()), pair.ball_tails(arb.neg_inf())
@@ -108,11 +108,11 @@ def test_float64_encloses_the_balls() -> None:
         for pair in (ShuffledPair(step, users), ShuffledPair(step, users, 5, third=True)):
             at = share * epsilon if share < 1e-2 * epsilon or share > epsilon else share
             with working_precision(128):
-                known = pair.ball_profile(arb(at))
+                known = pair.ball_hockey_stick(arb(at))
             for point, delta in ((at, known), (-at, None)):
-                found = pair.profile(exact(point))
+                found = pair.hockey_stick(exact(point))
                 with working_precision(128):
-                    truth = pair.ball_profile(arb(point)) if delta is None else delta
+                    truth = pair.ball_hockey_stick(arb(point)) if delta is None else delta
                     assert arb(float(found.lower)) <= truth
                     assert arb(float(found.upper)) >= truth
                     assert float(found.radius) <= 1e-7 * float(truth.upper()) + 1e-300
@@ -120,22 +120,22 @@ def test_float64_encloses_the_balls() -> None:
 
 def test_a_million_users_next_to_nothing() -> None:
     pair = ShuffledPair(LatticeStep(Fraction(1), False), 10**6)
-    found = pair.profile(exact(0.046))
+    found = pair.hockey_stick(exact(0.046))
     assert 1e-300 < float(found.lower) < float(found.upper) < 1e-290
     assert float(found.radius) <= 1e-6 * float(found.value)
     with working_precision(128):
-        known = pair.ball_profile(arb(0.046))
+        known = pair.ball_hockey_stick(arb(0.046))
         assert arb(float(found.lower)) <= known <= arb(float(found.upper))
 
 
 def test_a_billion_users() -> None:
     pair = ShuffledPair(LatticeStep(Fraction(1), False), 10**9)
-    found = pair.profile(exact(0.0005))
+    found = pair.hockey_stick(exact(0.0005))
     assert abs(float(found.value) - 6.4966797506449498855e-42) <= 1e-6 * 6.5e-42
     assert float(found.lower) <= 6.4966797506449498855e-42 <= float(found.upper)
 
 
-FINENESS = (Fineness(128, 1e-9, False), Fineness(64, 1e-6, True))
+FINENESS = (Resolution(128, 1e-9, False), Resolution(64, 1e-6, True))
 
 
 @pytest.mark.parametrize("fine", FINENESS, ids=["float64", "proof"])
@@ -146,18 +146,18 @@ FINENESS = (Fineness(128, 1e-9, False), Fineness(64, 1e-6, True))
         ShuffledPair(LatticeStep(Fraction(2), False), 700),
         ShuffledPair(LatticeStep(Fraction(2), False), 90, 4),
         ShuffledPair(LatticeStep(Fraction(2), False), 90, 4, third=True),
-        ToldOrNotPair(LatticeStep(Fraction(2), False), 500, 3),
-        ToldOrNotPair(LatticeStep(Fraction(2), False), 40, 3, True, True),
+        ShuffledRandomizedResponsePair(LatticeStep(Fraction(2), False), 500, 3),
+        ShuffledRandomizedResponsePair(LatticeStep(Fraction(2), False), 40, 3, True, True),
     ],
     ids=repr,
 )
-def test_finite_pairs_lie_on_both_sides(pair: ShuffledPair | ToldOrNotPair, fine: Fineness) -> None:
-    below, above = pair.between(fine)
-    narrow = isinstance(pair, ToldOrNotPair) or pair.third or pair.categories is None
+def test_finite_pairs_lie_on_both_sides(pair: ShuffledPair | ShuffledRandomizedResponsePair, fine: Resolution) -> None:
+    below, above = pair.bracket(fine)
+    narrow = isinstance(pair, ShuffledRandomizedResponsePair) or pair.third or pair.categories is None
     for epsilon in (-1.5, -0.3, -0.01, 0.0, 0.004, 0.07, 0.21, 0.5, 1.2, 2.5):
         with working_precision(256):
-            truth = pair.ball_profile(arb(epsilon))
-            low, high = below.ball_profile(arb(epsilon)), above.ball_profile(arb(epsilon))
+            truth = pair.ball_hockey_stick(arb(epsilon))
+            low, high = below.ball_hockey_stick(arb(epsilon)), above.ball_hockey_stick(arb(epsilon))
             assert low.lower() <= truth.upper()
             assert high.upper() >= truth.lower()
             assert high - low <= (0.05 if narrow else 0.8) * truth + 2 * fine.tail
@@ -196,7 +196,7 @@ def test_what_lies_below_every_double() -> None:
             ShuffledPair(LatticeStep(Fraction(1), False), users),
             ShuffledPair(LatticeStep(Fraction(1), False), users, 6, third=True),
         ):
-            found = pair.profile(exact(epsilon))
+            found = pair.hockey_stick(exact(epsilon))
             assert float(found.lower) <= 0.0
             assert 0.0 < float(found.upper) < 1e-300
     with working_precision(128):  # the bound, where it is not so far away

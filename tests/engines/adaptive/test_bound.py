@@ -12,7 +12,7 @@ import pytest
 import tightrope as tr
 from tests.oracle.adaptive import ERROR, Neighbours, adaptive, neighbours
 from tests.search import cases
-from tightrope import work
+from tightrope import compute_budget
 from tightrope.engines.adaptive.bound import Everywhere, delta_at_least, epsilon_at_least
 from tightrope.pair import Pair
 from tightrope.relation import Direction
@@ -110,6 +110,6 @@ def test_extremes() -> None:
     assert epsilon_at_least(steps, 0.2) == math.inf
     assert epsilon_at_least(TWO, 1.0) == 0.0 == epsilon_at_least(TWO, 0.0)
     assert delta_at_least(TWO, 500.0) == 0.0  # at or below, whatever it is
-    with work.allowance(0.005):
+    with compute_budget.allowance(0.005):
         assert 0.0 <= delta_at_least(TWO, 0.5) <= 0.1535288
     assert delta_at_least([((ONE_WAY,), 2)], 0.5) == 0.0  # nothing to choose: engines answer

@@ -28,7 +28,7 @@ from tightrope.errors import InvalidParameter, UnsupportedMechanism
 from tightrope.pairs.finite.laws import RationalLaw
 from tightrope.pairs.finite.pair import FinitePair
 
-OUTCOMES_MOST = 250
+OUTCOMES_MAX = 250
 EPSILON_SHARE = 0.1
 Parts = list[tuple[Outcomes, int]]
 
@@ -73,7 +73,7 @@ def parts_of(rng: random.Random) -> Parts:
             law = enumeration.sampled(law, Fraction(rng.randint(1, 99), 100))
         found.append((tuple((q, p) for p, q in law) if rng.random() < 0.5 else law, count))
     size = math.prod(math.comb(count + len(law) - 1, count) for law, count in found)
-    return found if size <= OUTCOMES_MOST else parts_of(rng)
+    return found if size <= OUTCOMES_MAX else parts_of(rng)
 
 
 def pair_of(law: Outcomes) -> FinitePair:

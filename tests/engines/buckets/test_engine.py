@@ -13,7 +13,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from tightrope import Buckets, Gaussian, Laplace, parse, work
+from tightrope import Buckets, Gaussian, Laplace, compute_budget, parse
 from tightrope.engines.buckets import engine as buckets
 from tightrope.engines.buckets.bucket_list import TreeBuckets
 from tightrope.engines.buckets.compose import compose_sequence, repeat, square
@@ -348,16 +348,16 @@ def test_a_finished_coarser_answer_is_kept(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(buckets.BucketPlan, "build", until)
     terms, mu = [(_gauss(20.0), 64)], 0.4
-    with work.allowance(30.0):
+    with compute_budget.allowance(30.0):
         made = buckets.prepare(terms, delta=1e-6, accuracy=1e-6)
         assert built == [1024, 8192, 65536]
-        with work.part(0.0):  # it is known already
+        with compute_budget.part(0.0):  # it is known already
             found = made.inverse(1e-6, math.inf, 1e-6)
         assert _gauss_delta(mu, found.lower) > 1e-6 >= _gauss_delta(mu, found.upper)
         assert found.upper - found.lower < 0.01 * found.upper
         assert made.plan.n == 8192
         other = buckets.prepare(terms, epsilon=1.0, accuracy=1e-6)
-        with work.part(0.0):
+        with compute_budget.part(0.0):
             at = other.delta(1.0)
         assert at.lower <= _gauss_delta(mu, 1.0) <= at.upper < 1.02 * at.lower
 

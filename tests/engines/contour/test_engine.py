@@ -68,7 +68,7 @@ def test_gaussian_vectors(vector: dict[str, str]) -> None:
             assert width(found) <= accuracy
 
 
-def gaussian_profile(mu: arb, epsilon: arb) -> arb:
+def gaussian_hockey_stick(mu: arb, epsilon: arb) -> arb:
     """H(e^epsilon) of one Gaussian shift, for any real epsilon."""
 
     def above(x: arb) -> arb:
@@ -88,7 +88,7 @@ def test_leaky_response_next_to_a_gaussian(epsilon: float) -> None:
         total = 1 - (1 - arb(leak)) ** count
         for lies in range(count + 1):
             mass = math.comb(count, lies) * truth_share ** (count - lies) * lie_share**lies
-            total += mass * gaussian_profile(1 / arb(sigma), arb(epsilon) - arb(e) * (count - 2 * lies))
+            total += mass * gaussian_hockey_stick(1 / arb(sigma), arb(epsilon) - arb(e) * (count - 2 * lies))
         for proof, accuracy in ((False, 1e-9), (True, 1e-12)):
             found = prepare(terms(mechanism, "remove"), epsilon=epsilon, accuracy=accuracy, proof=proof).delta(epsilon)
             assert arb(found.lower) <= total <= arb(found.upper)

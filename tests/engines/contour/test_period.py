@@ -253,7 +253,7 @@ def test_a_period_that_is_cut_far_too_early(monkeypatch: pytest.MonkeyPatch, pro
         return height, tuple(Fallen(decay.log_bound(height), uses, ratio) for decay, uses, ratio in falling)
 
     monkeypatch.setattr(contour_plan, "find_reach", early)
-    monkeypatch.setattr(tuning, "WHOLE_LEAST", 0)
+    monkeypatch.setattr(tuning, "WHOLE_MIN", 0)
     with precision(160):
         row, width = discrete_gaussian(4.0, 1, 160)
         truth = fold([(row, 16)], width).delta(1.0)

@@ -106,7 +106,7 @@ def test_hits_that_are_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     use = Use(0.05, 0.3)
     truth = delta_of_two(use, use, 300.0)
     monkeypatch.setattr(tuning, "FIRST_LOOK", math.log(0.2))
-    monkeypatch.setattr(tuning, "LISTS_MOST", 1)
+    monkeypatch.setattr(tuning, "LISTS_MAX", 1)
     bound = uses(use, use).delta(300.0, engine="hits", direction="remove")
     assert bound.lower <= truth * (1 + ORACLE_ERROR)
     assert truth * (1 - ORACLE_ERROR) <= bound.upper

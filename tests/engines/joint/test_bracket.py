@@ -14,7 +14,7 @@ from tests.search import FULL, cases
 from tightrope.derived.dyadic import DyadicPair
 from tightrope.derived.poisson import PoissonAdd, PoissonRemove
 from tightrope.derived.product import ProductPair
-from tightrope.engines.joint.bracket import Fineness, bracket
+from tightrope.engines.joint.bracket import Resolution, bracket
 from tightrope.pair import Pair
 from tightrope.pairs.finite import pair as finite_pair
 from tightrope.pairs.finite.laws import RationalLaw
@@ -51,7 +51,7 @@ def test_the_product_lies_between(seed: int, proof: bool) -> None:
     factors = [(outcomes, count) for outcomes, count in zip((one, other), counts, strict=True) if count]
     truth = composed(factors)
     pair = ProductPair(tuple((pair_of(outcomes), count) for outcomes, count in factors))
-    found = bracket(pair, Fineness(rng.choice([8, 40, 150]), 1e-20, proof))
+    found = bracket(pair, Resolution(rng.choice([8, 40, 150]), 1e-20, proof))
     below, above = outcomes_of(found.lower), outcomes_of(found.upper)
     for alpha in alphas(rng):
         assert profile(below, alpha) <= profile(truth, alpha) <= profile(above, alpha)
@@ -75,7 +75,7 @@ def test_samples_and_samples_of_samples_lie_between(seed: int) -> None:
 
         truth = mixed(composed([(mixed(composed([(one, 3), (other, 1)]), rate), 2), (other, 1)]), again)
         nested = layer(ProductPair(((layer(inner, rate), 2), (pair_of(other), 1))), again)
-        found = bracket(nested, Fineness(60, 1e-20, False))
+        found = bracket(nested, Resolution(60, 1e-20, False))
         for alpha in alphas(rng):
             here = profile(truth, alpha)
             assert profile(outcomes_of(found.lower), alpha) <= here <= profile(outcomes_of(found.upper), alpha)
@@ -84,7 +84,7 @@ def test_samples_and_samples_of_samples_lie_between(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_several_uses_of_finite_products(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against every outcome of every use: product, mixture, composition, hockey stick."""
-    monkeypatch.setattr(finite_pair, "PRODUCT_MOST", 0)
+    monkeypatch.setattr(finite_pair, "PRODUCT_MAX", 0)
     rng = random.Random(200 + seed)
     one, other = dyadic(rng, 2), dyadic(rng, 2)
     rate, uses = rng.choice([0.01, 0.25, 0.9]), rng.choice([2, 3])
@@ -100,7 +100,7 @@ def test_several_uses_of_finite_products(seed: int, monkeypatch: pytest.MonkeyPa
 
 def test_fifty_uses_against_the_exact_law(monkeypatch: pytest.MonkeyPatch) -> None:
     """A response on a sample: the k-fold law of its three losses is short enough to list."""
-    monkeypatch.setattr(finite_pair, "PRODUCT_MOST", 0)
+    monkeypatch.setattr(finite_pair, "PRODUCT_MAX", 0)
     one = ((Fraction(3, 4), Fraction(1, 4)), (Fraction(1, 4), Fraction(3, 4)))
     for rate in (0.01, 0.5)[: cases(1, 2)]:
         once = sampled(composed([(one, 2)]), Fraction(rate))

@@ -44,7 +44,7 @@ def dyadic(rng: random.Random, size: int) -> Outcomes:
 def test_one_use_of_finite_products(seed: int, listed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Product, mixture and hockey stick in exact fractions, both directions."""
     if not listed:
-        monkeypatch.setattr(finite_pair, "PRODUCT_MOST", 0)
+        monkeypatch.setattr(finite_pair, "PRODUCT_MAX", 0)
     rng = random.Random(seed)
     one, other = dyadic(rng, 3), dyadic(rng, 4)
     for rate in (1e-6, 0.25, 0.9, 1.0):
@@ -59,7 +59,7 @@ def test_one_use_of_finite_products(seed: int, listed: bool, monkeypatch: pytest
 
 
 def test_epsilon_of_one_use_is_where_delta_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finite_pair, "PRODUCT_MOST", 0)
+    monkeypatch.setattr(finite_pair, "PRODUCT_MAX", 0)
     rng = random.Random(11)
     one, other = dyadic(rng, 3), dyadic(rng, 3)
     outcomes = sampled(composed([(one, 3), (other, 1)]), Fraction(0.25))
@@ -72,7 +72,7 @@ def test_epsilon_of_one_use_is_where_delta_says(monkeypatch: pytest.MonkeyPatch)
             assert bound.lower == 0.0 or delta(truth, bound.lower)[1] >= Fraction(level)
 
 
-def gaussian_profile(mu: mpmath.mpf, epsilon: mpmath.mpf) -> mpmath.mpf:
+def gaussian_hockey_stick(mu: mpmath.mpf, epsilon: mpmath.mpf) -> mpmath.mpf:
     a = mu / 2 - epsilon / mu
     return mpmath.ncdf(a) - mpmath.exp(epsilon) * mpmath.ncdf(a - mu)
 
@@ -97,7 +97,7 @@ def test_gaussians_join(rate: float) -> None:
         for epsilon in EPSILONS:
             for direction, truth in (("remove", remove_truth), ("add", add_truth)):
                 bound = run.delta(epsilon, direction=direction)
-                exact = truth(lambda at: gaussian_profile(mu, at), rate, epsilon)
+                exact = truth(lambda at: gaussian_hockey_stick(mu, at), rate, epsilon)
                 assert bound.lower <= exact <= bound.upper
                 assert bound.width <= 1e-9 * bound.upper + 1e-300
 
@@ -114,8 +114,8 @@ def test_a_gaussian_times_a_leaky_response(rate: float, proof: bool) -> None:
         def profile(at: mpmath.mpf) -> mpmath.mpf:
             return (
                 leak
-                + truthful * gaussian_profile(mu, at - 0.5)
-                + truthful * mpmath.exp(-0.5) * gaussian_profile(mu, at + 0.5)
+                + truthful * gaussian_hockey_stick(mu, at - 0.5)
+                + truthful * mpmath.exp(-0.5) * gaussian_hockey_stick(mu, at + 0.5)
             )
 
         for epsilon in EPSILONS:

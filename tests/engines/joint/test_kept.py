@@ -5,11 +5,11 @@ from __future__ import annotations
 import tightrope as tr
 from tightrope.engines.joint.bracket import bracket
 from tightrope.engines.joint.kept import keeping
-from tightrope.facets.between import Fineness
+from tightrope.facets.resolution import Resolution
 from tightrope.relation import Direction
 
 PAIR = tr.Gaussian(sigma=1.0).random_allocation(steps=3).pair(Direction.REMOVE)
-COARSE, FINE = Fineness(64, 1e-9, False), Fineness(128, 1e-12, False)
+COARSE, FINE = Resolution(64, 1e-9, False), Resolution(128, 1e-12, False)
 
 
 def test_what_is_no_finer_is_found_again() -> None:
@@ -17,8 +17,8 @@ def test_what_is_no_finer_is_found_again() -> None:
         made = bracket(PAIR, FINE)
         with keeping():
             assert bracket(PAIR, COARSE).upper is made.upper
-        assert bracket(PAIR, Fineness(64, 1e-13, False)).upper is not made.upper
-        assert bracket(PAIR, Fineness(256, 1e-12, False)).upper is not made.upper
+        assert bracket(PAIR, Resolution(64, 1e-13, False)).upper is not made.upper
+        assert bracket(PAIR, Resolution(256, 1e-12, False)).upper is not made.upper
     assert bracket(PAIR, FINE).upper is not made.upper
 
 

@@ -39,7 +39,7 @@ def test_chords_dominate() -> None:
     ctx.prec = 200
     try:
         span = -arb(-STEP).expm1()
-        profile = [pair.ball_profile(arb(float(point))) for point in points]
+        profile = [pair.ball_hockey_stick(arb(float(point))) for point in points]
         suffix = Fraction(float(found.infinite))
         for index in range(len(points) - 1, 0, -1):
             suffix += Fraction(float(found.masses[index])) * (1 + Fraction(4, 2**53))

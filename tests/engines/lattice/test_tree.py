@@ -11,7 +11,7 @@ from flint import arb
 
 import tightrope as tr
 from tests.oracle.laplace_fold import LaplaceFold
-from tightrope import work
+from tightrope import compute_budget
 from tightrope.errors import WorkExhausted
 from tightrope.kernels import fft_tree
 from tightrope.kernels.fft import Circular
@@ -91,7 +91,7 @@ def test_nothing_to_gather() -> None:
 
 
 def test_work_is_counted() -> None:
-    with pytest.raises(WorkExhausted), work.allowance(1e-6):
+    with pytest.raises(WorkExhausted), compute_budget.allowance(1e-6):
         fft_tree.gather(factors(9, 200), 1 << 20)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.engines.lattice.asking import terms_of
 from tests.oracle import enumeration
-from tightrope.bound import Budget, budget_lines
+from tightrope.bound import ErrorBreakdown, error_lines
 from tightrope.engines.evaluation import Evaluation, Evaluator
 from tightrope.engines.lattice import compose as lattice_compose
 from tightrope.engines.lattice import engine as lattice
@@ -45,8 +45,8 @@ def test_work_is_bounded_before_it_starts(expression: str, delta: float, accurac
     for evolving in (True, False):
         for finer in (1.0, 100.0):
             made = lattice_plan.plan(terms, target, GridWish(finer, evolving))
-            assert made.work <= 1.3 * tuning.GRID_WORK_MOST  # a step is rounded to whole units
-            assert max(ruler.size for ruler in made.rulers) <= 1.3 * tuning.GRID_POINTS_MOST
+            assert made.work <= 1.3 * tuning.GRID_WORK_MAX  # a step is rounded to whole units
+            assert max(ruler.size for ruler in made.rulers) <= 1.3 * tuning.GRID_POINTS_MAX
 
 
 def test_a_window_that_was_cut_still_holds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +56,7 @@ def test_a_window_that_was_cut_still_holds(monkeypatch: pytest.MonkeyPatch) -> N
         (Fraction(3, 10), Fraction(1, 2)),
         (Fraction(1, 5), Fraction(1, 4)),
     )
-    monkeypatch.setattr(lattice_compose, "WINDOW_MOST", 64)
+    monkeypatch.setattr(lattice_compose, "WINDOW_MAX", 64)
     p, q = zip(*outcomes, strict=True)
     terms = [(FinitePair(RationalLaw(p, q)), 12)]
     low, high = enumeration.delta(enumeration.composed([(outcomes, 12)]), 0.5)
@@ -105,8 +105,8 @@ class Exponential(Evaluator):
 
     def delta(self, epsilon: float) -> Evaluation:
         value = math.exp(-self.rate * epsilon)
-        lines = budget_lines(rounding=value * (self.over - self.under))
-        return Evaluation(value * self.under, min(value * self.over, 1.0), Budget(lines, lines))
+        lines = error_lines(rounding=value * (self.over - self.under))
+        return Evaluation(value * self.under, min(value * self.over, 1.0), ErrorBreakdown(lines, lines))
 
 
 def test_the_narrowest_of_two() -> None:

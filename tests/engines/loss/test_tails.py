@@ -11,8 +11,8 @@ import pytest
 
 import tightrope as tr
 from tests.oracle.enumeration import Outcomes, composed, sampled
-from tightrope.engines.ladder import CLOSED_FORM, Rung
 from tightrope.engines.loss import tails
+from tightrope.engines.selection import CLOSED_FORM, Candidate
 from tightrope.question import Question
 
 mpmath.mp.dps = 60
@@ -158,6 +158,8 @@ def test_outlines_below_zero_are_about_the_number_asked(monkeypatch: pytest.Monk
     rest = math.ldexp(1.0, -13)
     mechanism = tr.Finite(p=(0.5, 0.125, 0.375), q=(0.5 + rest, 0.375, 0.125 - rest))
     terms = ((mechanism.pair(tr.Direction.REMOVE), 1),)
-    monkeypatch.setattr(tails.outline, "prepare", lambda terms, proof: Rung(CLOSED_FORM, True).prepare(terms, math.inf))
-    found = tails.LossTails(terms, Question("pdp"))._first._outlined(-5e-4, None, tails.Wish(1e-6))
+    monkeypatch.setattr(
+        tails.fallback_bounds, "prepare", lambda terms, proof: Candidate(CLOSED_FORM, True).prepare(terms, math.inf)
+    )
+    found = tails.LossTails(terms, Question("pdp"))._first._fall_back(-5e-4, None, tails.Wish(1e-6))
     assert found.lower <= 0.875 <= found.upper

@@ -16,11 +16,11 @@ import sys
 from collections.abc import Callable
 
 from tests.ledger.server.serving import SECRET
-from tightrope.ledger.book.entry import Actor
 from tightrope.ledger.database import Database
-from tightrope.ledger.desk import LocalDesk
 from tightrope.ledger.server.app import application
 from tightrope.ledger.server.serve import LedgerServer
+from tightrope.ledger.service import LocalService
+from tightrope.ledger.transactions.entry import Actor
 from tightrope.listening import listening_at
 
 
@@ -30,7 +30,7 @@ def say(word: str) -> None:
 
 def live(url: str, port: int, until: Callable[[str], None]) -> None:
     """One life of the server."""
-    desk = LocalDesk(Database(url, fault=until), Actor("server"), secret=SECRET)
+    desk = LocalService(Database(url, fault=until), Actor("server"), secret=SECRET)
     with listening_at("127.0.0.1", port) as sock:
         asyncio.run(LedgerServer(application(desk, fault=until), lambda: say("up")).serve([sock]))
 

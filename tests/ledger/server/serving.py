@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 import tightrope.ledger as tl
-from tightrope.ledger.book.entry import Actor
 from tightrope.ledger.database import Database, Fault
-from tightrope.ledger.desk import LocalDesk
 from tightrope.ledger.ledger import Ledger
 from tightrope.ledger.pricing import Pricer
 from tightrope.ledger.server.app import application
 from tightrope.ledger.server.serve import LedgerServer
+from tightrope.ledger.service import LocalService
+from tightrope.ledger.transactions.entry import Actor
 from tightrope.listening import listening_at
 
 SECRET = b"the key of this ledger, in a test"
@@ -92,7 +92,7 @@ def all_of(sock: socket.socket) -> bytes:
 
 
 @contextmanager
-def serving(desk: LocalDesk, *, fault: Fault | None = None, port: int = 0) -> Iterator[int]:
+def serving(desk: LocalService, *, fault: Fault | None = None, port: int = 0) -> Iterator[int]:
     """The port at which the desk is asked."""
     ready, sock = threading.Event(), listening_at("127.0.0.1", port)
     server = LedgerServer(application(desk, fault=fault), ready.set)
@@ -110,7 +110,7 @@ def serving(desk: LocalDesk, *, fault: Fault | None = None, port: int = 0) -> It
 class House:
     """A ledger with a budget, its server, and tokens."""
 
-    def __init__(self, ledger: Ledger, desk: LocalDesk, port: int) -> None:
+    def __init__(self, ledger: Ledger, desk: LocalService, port: int) -> None:
         self.ledger, self.desk, self.port = ledger, desk, port
 
     @property
@@ -130,7 +130,7 @@ def housed(url: str, *, pricer: Pricer | None = None, fault: Fault | None = None
     with tl.init(url, principal="holder") as ledger:
         for name in ("census", "poll"):
             ledger.create(name, kind="zcdp", rho=10.5 / 200, relation="add_remove", unit="one person")
-        desk = LocalDesk(Database(url, fault=fault), Actor("server"), secret=SECRET, pricer=pricer)
+        desk = LocalService(Database(url, fault=fault), Actor("server"), secret=SECRET, pricer=pricer)
         try:
             with serving(desk, fault=fault) as port:
                 yield House(ledger, desk, port)

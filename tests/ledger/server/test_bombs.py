@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.ledger.server.serving import JOB, PATIENCE, Answer, House, housed
-from tightrope import child, work
+from tightrope import child, compute_budget
 from tightrope.errors import UnsupportedMechanism
 from tightrope.ledger import pricing_worker, process_pricing
 from tightrope.ledger.errors import Unavailable
@@ -109,7 +109,7 @@ def test_a_job_of_minutes_is_ended_and_others_do_not_wait(shop: Shop, monkeypatc
     for asked in range(3):
         assert shop.other.get("/v1/budgets/whole").status == 200
         assert shop.other.reserve(f"meanwhile-{asked}", "whole", JOB).status in (201, 409)
-    assert timer.interval == work.PATIENCE_MOST
+    assert timer.interval == compute_budget.PATIENCE_MAX
     assert thread.is_alive()
     timer.function()
     thread.join()
@@ -148,7 +148,7 @@ def test_a_process_has_so_much_memory_and_no_more(shop: Shop) -> None:
     assert shop.quote("Gaussian(sigma=14.0)").status == 200
     limits = Path(f"/proc/{shop.process}/limits").read_text("utf-8")
     [line] = [each for each in limits.splitlines() if each.startswith("Max address space")]
-    assert line.split()[3:5] == [str(child.ADDRESSES_MOST)] * 2
+    assert line.split()[3:5] == [str(child.ADDRESSES_MAX)] * 2
 
 
 def test_what_takes_too_much_memory_is_refused_and_the_next_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +165,7 @@ def test_what_takes_too_much_memory_is_refused_and_the_next_is_answered(monkeypa
 def test_a_process_that_held_much_is_replaced(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     assert shop.quote("Gaussian(sigma=15.0)").status == 200
     process = shop.process
-    monkeypatch.setattr(process_pricing, "PRICING_HELD_MOST", 1)
+    monkeypatch.setattr(process_pricing, "PRICING_HELD_MAX", 1)
     assert shop.quote("Gaussian(sigma=16.0)").status == 200
     monkeypatch.undo()
     assert shop.quote("Gaussian(sigma=17.0)").status == 200

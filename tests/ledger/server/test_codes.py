@@ -13,7 +13,7 @@ import pytest
 from tests.ledger.server.serving import JOB, NONCE, PATIENCE, SECRET, Answer, Client, House, housed
 from tightrope.ledger import chain
 from tightrope.ledger.errors import LedgerError, Unavailable, VerificationFailed
-from tightrope.ledger.kinds.base import Price
+from tightrope.ledger.filters.base import Price
 from tightrope.ledger.pricing import PriceHere
 from tightrope.ledger.server import guard
 from tightrope.ledger.server.problems import described

@@ -21,7 +21,7 @@ import tightrope.ledger as tl
 from tests.ledger.full import amount
 from tests.ledger.server.serving import JOB, Client
 from tightrope.ledger.ledger import Ledger
-from tightrope.ledger.remote import RemoteDesk
+from tightrope.ledger.remote import RemoteService
 from tightrope.listening import listening_at
 
 POINTS = ("before-commit", "after-commit", "before-reply")
@@ -160,7 +160,7 @@ def test_clients_ask_on_while_the_server_is_killed(holder: Ledger, ledger_url: s
         tokens = [holder.token(f"analyst-{number}", role="analyst", root="census") for number in range(CLIENTS)]
 
         def work(number: int) -> int:
-            desk = RemoteDesk(f"http://127.0.0.1:{server.port}", tokens[number], patience=PATIENCE)
+            desk = RemoteService(f"http://127.0.0.1:{server.port}", tokens[number], patience=PATIENCE)
             with Ledger(desk) as ledger:
                 for at in itertools.count():
                     if over.is_set():

@@ -8,8 +8,8 @@ import socket
 import pytest
 
 from tests.ledger.server.serving import JOB, PATIENCE, Client, House, all_of, raw
-from tightrope.ledger.desk import REQUEST_BYTES
 from tightrope.ledger.server import guard
+from tightrope.ledger.service import REQUEST_BYTES
 
 GOOD = {"jobs": {"census": JOB}}
 

@@ -17,11 +17,11 @@ import pytest
 import tightrope.ledger as tl
 from tests.ledger.server.serving import JOB, PATIENCE, Client
 from tightrope.errors import InvalidParameter
-from tightrope.ledger.book.entry import Actor
 from tightrope.ledger.database import Database
-from tightrope.ledger.desk import LocalDesk
 from tightrope.ledger.ledger import Ledger
 from tightrope.ledger.server.serve import checked_ledger, expire_due, expiring, opened
+from tightrope.ledger.service import LocalService
+from tightrope.ledger.transactions.entry import Actor
 from tightrope.listening import listening_at
 
 SCRIPT = """
@@ -103,7 +103,7 @@ def _ended(watched: int) -> None:
 
 def test_what_does_not_hold_together_is_not_served(holder: Ledger, sqlite_url: str) -> None:
     holder.reserve({"census": JOB}, "k")
-    anchor, desk = holder.anchor(), LocalDesk(Database(sqlite_url), Actor("server"))
+    anchor, desk = holder.anchor(), LocalService(Database(sqlite_url), Actor("server"))
     checked_ledger(desk, anchor=anchor)
     later = {**anchor, "roots": {"census": {**anchor["roots"]["census"], "seq": 99}}}
     with pytest.raises(tl.WentBack):
@@ -135,7 +135,7 @@ def test_what_cannot_be_served_is_said_in_one_line(sqlite_url: str, tmp_path: Pa
 def test_what_is_over_ends_where_nobody_asks(holder: Ledger, sqlite_url: str) -> None:
     made = [holder.reserve({"census": JOB}, f"k-{start}", ttl=6_000, start=start) for start in (False, True)]
     ahead = [0]
-    desk = LocalDesk(Database(sqlite_url, clock=lambda now: now + ahead[0]), Actor("server"))
+    desk = LocalService(Database(sqlite_url, clock=lambda now: now + ahead[0]), Actor("server"))
     expire_due(desk)
     assert [holder.reservation(each.id).state for each in made] == ["reserved", "running"]
     ahead[0] = 6_001_000
@@ -150,10 +150,10 @@ def test_looking_for_what_is_over_goes_on_after_any_fault(holder: Ledger, sqlite
                                                           monkeypatch: pytest.MonkeyPatch,
                                                           caplog: pytest.LogCaptureFixture) -> None:  # fmt: skip
     caplog.set_level(logging.ERROR)
-    desk = LocalDesk(Database(sqlite_url), Actor("server"))
+    desk = LocalService(Database(sqlite_url), Actor("server"))
     looked, faults = threading.Event(), iter((tl.Unavailable("away"), RuntimeError("no value of it")))
 
-    def look(_: LocalDesk) -> None:
+    def look(_: LocalService) -> None:
         error = next(faults, None)
         if error is None:
             looked.set()

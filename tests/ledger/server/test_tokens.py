@@ -9,11 +9,11 @@ import pytest
 import tightrope.ledger as tl
 from tests.ledger.server.serving import JOB, SECRET, Client, House
 from tightrope.errors import InvalidParameter
-from tightrope.ledger.book.entry import Actor
 from tightrope.ledger.database import Database
-from tightrope.ledger.desk import LocalDesk
 from tightrope.ledger.ledger import Ledger
 from tightrope.ledger.server.app import AskedOverHttp
+from tightrope.ledger.service import LocalService
+from tightrope.ledger.transactions.entry import Actor
 
 CREATE = {"name": "new", "kind": "basic", "epsilon": 1.0, "delta": 1e-6, "unit": "one person", "relation": "replace"}
 
@@ -43,7 +43,7 @@ def test_a_token_ends_when_it_is_revoked_or_over(house: House) -> None:
         house.ledger.token(name, role="viewer", root="census")
     client = Client(house.port, house.ledger.token("short", role="viewer", root="census", seconds=3600))
     assert client.get("/v1/budgets").status == 200
-    later = LocalDesk(Database(house.desk.database.url, clock=lambda now: now + 3_601_000), Actor("later"))
+    later = LocalService(Database(house.desk.database.url, clock=lambda now: now + 3_601_000), Actor("later"))
     try:
         with pytest.raises(tl.Denied):
             later.token(client.token or "")
@@ -180,7 +180,7 @@ def test_no_token_is_ever_shown(house: House, caplog: pytest.LogCaptureFixture, 
 def test_an_analyst_may_have_a_part_alone(sqlite_url: str) -> None:
     holder = tl.init(sqlite_url)
     desk = holder._desk
-    assert isinstance(desk, LocalDesk)
+    assert isinstance(desk, LocalService)
     terms = {"epsilon": 4.0, "delta": 1e-6, "kind": "basic"}
     holder.create("whole", relation="add_remove", unit="one person", **terms)
     for name in ("ann", "bob"):

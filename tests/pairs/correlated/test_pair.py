@@ -11,7 +11,7 @@ from flint import arb
 
 import tightrope as tr
 from tests.oracle import bins as oracle
-from tightrope.facets.between import Fineness
+from tightrope.facets.resolution import Resolution
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.bins import bin_gram
 from tightrope.kernels.enclosure import exact
@@ -45,7 +45,7 @@ def test_both_directions_contain_the_quadrature(coefficients: list[float], steps
     for epsilon in (0.0, 1.0):
         truths = oracle.deltas(sums, epsilon)
         for direction, truth in zip((Direction.REMOVE, Direction.ADD), truths, strict=True):
-            bounds = pair_of(coefficients, steps, bins, sigma, direction).profile_bounds(proof=False)
+            bounds = pair_of(coefficients, steps, bins, sigma, direction).hockey_stick_bounds(proof=False)
             lower, upper = bounds.lower(epsilon), bounds.upper(epsilon)
             assert lower <= truth * (1 + QUADRATURE) + 1e-15
             assert upper >= truth * (1 - QUADRATURE) - 1e-15
@@ -53,7 +53,7 @@ def test_both_directions_contain_the_quadrature(coefficients: list[float], steps
 
 @pytest.mark.parametrize(("coefficients", "steps", "bins", "sigma"), [TINY[0], TINY[2], TINY[4]])
 def test_light_bins_are_narrow(coefficients: list[float], steps: int, bins: int, sigma: float) -> None:
-    bounds = pair_of(coefficients, steps, bins, 2.0 * sigma, Direction.REMOVE).profile_bounds(proof=False)
+    bounds = pair_of(coefficients, steps, bins, 2.0 * sigma, Direction.REMOVE).hockey_stick_bounds(proof=False)
     lower, upper = bounds.lower(0.2), bounds.upper(0.2)
     assert upper - lower <= 1e-2 * upper
     assert not bounds.wide
@@ -67,7 +67,7 @@ def test_below_zero_the_mirror_says_the_same(coefficients: list[float], steps: i
         remove, add = oracle.deltas(sums, -epsilon)
         alpha = math.exp(epsilon)
         for direction, other in ((Direction.REMOVE, add), (Direction.ADD, remove)):
-            bounds = pair_of(coefficients, steps, bins, sigma, direction).profile_bounds(proof=False)
+            bounds = pair_of(coefficients, steps, bins, sigma, direction).hockey_stick_bounds(proof=False)
             truth = 1 - alpha + alpha * other
             assert bounds.lower(epsilon) <= truth * (1 + QUADRATURE)
             assert truth * (1 - QUADRATURE) <= bounds.upper(epsilon)
@@ -77,15 +77,15 @@ def test_points_lie_around_the_quadrature() -> None:
     coefficients, steps, bins, sigma = TINY[0]
     sums = oracle.bin_sums(oracle.lower_toeplitz(coefficients, steps), bins) / sigma
     for direction in Direction:
-        below, above = pair_of(coefficients, steps, bins, sigma, direction).between(Fineness(128, 1e-12, False))
+        below, above = pair_of(coefficients, steps, bins, sigma, direction).bracket(Resolution(128, 1e-12, False))
         for epsilon in np.linspace(0.0, 2.5, 26):
             truth = oracle.deltas(sums, float(epsilon))[0 if direction is Direction.REMOVE else 1]
-            low, high = (each.profile(exact(float(epsilon))) for each in (below, above))
+            low, high = (each.hockey_stick(exact(float(epsilon))) for each in (below, above))
             assert float(low.lower) <= truth * (1 + QUADRATURE)
             assert truth * (1 - QUADRATURE) <= float(high.upper)
         assert float(high.upper) - float(low.lower) <= 1e-4
-        width = float(above.profile(exact(0.5)).upper) - float(below.profile(exact(0.5)).lower)
-        assert width <= 0.02 * float(above.profile(exact(0.5)).upper)
+        width = float(above.hockey_stick(exact(0.5)).upper) - float(below.hockey_stick(exact(0.5)).lower)
+        assert width <= 0.02 * float(above.hockey_stick(exact(0.5)).upper)
 
 
 def test_two_uses_are_one_pair() -> None:
@@ -94,12 +94,12 @@ def test_two_uses_are_one_pair() -> None:
     one = oracle.bin_sums(oracle.lower_toeplitz(coefficients, steps), bins) / sigma
     both = np.array([np.concatenate([first, second]) for first in one for second in one])
     pair = pair_of(coefficients, steps, bins, sigma, Direction.REMOVE)
-    together = pair.together([(pair, 2)])
+    together = pair.compose_exact([(pair, 2)])
     assert together is not None
     for epsilon in (0.4,):
         remove, add = oracle.deltas(both, epsilon)
         for law, truth in ((together, remove), (together.reversed(), add)):
-            bounds = law.profile_bounds(proof=False)
+            bounds = law.hockey_stick_bounds(proof=False)
             assert bounds.lower(epsilon) <= truth * (1 + 1e-7)
             assert truth * (1 - 1e-7) <= bounds.upper(epsilon)
 
@@ -201,7 +201,7 @@ def test_hinges_and_their_cells(x: float) -> None:
 def test_far_corners_stay_between_what_is_simple(epsilon: float, sigma: float) -> None:
     """Below the Gaussian at the largest norm, above that of the least one beyond log(bins) more, with the record."""
     for direction in Direction:
-        bounds = pair_of([1.0, 0.5], 4, 2, sigma, direction).profile_bounds(proof=False)
+        bounds = pair_of([1.0, 0.5], 4, 2, sigma, direction).hockey_stick_bounds(proof=False)
         lower, upper = bounds.lower(epsilon), bounds.upper(epsilon)
         assert 0.0 <= lower <= upper <= 1.0
         # Two steps of a bin overlap in no row: the norms are sqrt(1.25 + 1.25) and sqrt(1.25 + 1).
@@ -215,7 +215,7 @@ def test_far_corners_stay_between_what_is_simple(epsilon: float, sigma: float) -
 def test_it_says_no_less_with_proof() -> None:
     """In balls alone, moments of lower degrees."""
     pair = pair_of([1.0, 0.5], 12, 4, 3.0, Direction.REMOVE)
-    loose, proven = pair.profile_bounds(proof=False), pair.profile_bounds(proof=True)
+    loose, proven = pair.hockey_stick_bounds(proof=False), pair.hockey_stick_bounds(proof=True)
     assert proven.lower(0.5) <= loose.upper(0.5)
     assert loose.lower(0.5) <= proven.upper(0.5)
 
@@ -224,8 +224,8 @@ def test_only_bins_and_gaussians_are_one_pair() -> None:
     pair = pair_of([1.0, 0.5], 4, 2, 2.0, Direction.REMOVE)
     laplace = tr.Laplace(scale=1.0).pair(Direction.REMOVE)
     gaussian = tr.Gaussian(sigma=2.0).pair(Direction.REMOVE)
-    assert pair.together([(pair, 1), (laplace, 1)]) is None
-    joined = pair.together([(pair, 2), (gaussian, 3), (pair, 1)])
+    assert pair.compose_exact([(pair, 1), (laplace, 1)]) is None
+    joined = pair.compose_exact([(pair, 2), (gaussian, 3), (pair, 1)])
     assert joined is not None
     assert joined.uses[0][2] == 3
     assert joined.shifts == ((2.0, 1.0, 3),)

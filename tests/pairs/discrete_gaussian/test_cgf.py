@@ -73,7 +73,7 @@ def test_decay_within_half_a_period(sigma: float, tilt: float) -> None:
     pair = DiscreteGaussianPair(sigma, 2)
     lattice = pair.lattice()
     assert lattice is not None
-    decay = DiscreteGaussianCgf(pair).period_decay(tilt, lattice.step)
+    decay = DiscreteGaussianCgf(pair).period_cf_decay(tilt, lattice.step)
     top = math.pi / float(lattice.step.number)
     times = [top * share / 24.0 for share in range(1, 25)]
     with precision(BITS):
@@ -85,7 +85,7 @@ def test_decay_within_half_a_period(sigma: float, tilt: float) -> None:
         assert decay.log_bound(times[0]) <= 0.99 * sizes[0]
 
 
-def gaussian_profile(mu: arb, epsilon: arb) -> arb:
+def gaussian_hockey_stick(mu: arb, epsilon: arb) -> arb:
     def above(x: arb) -> arb:
         return (x / arb(2).sqrt()).erfc() / 2
 
@@ -109,7 +109,7 @@ def test_next_to_a_gaussian(sigma: float, proof: bool) -> None:
                 for index, mass in enumerate(law.masses):
                     if mass > arb(2) ** -300:
                         left = ball(epsilon) - law.base - index * step
-                        truth += mass * gaussian_profile(1 / ball(noise), left)
+                        truth += mass * gaussian_hockey_stick(1 / ball(noise), left)
                 assert arb(value.lower) <= truth + arb(2) ** -250
                 assert truth - arb(2) ** -250 <= arb(value.upper)
                 assert value.upper - value.lower <= 1e-9 * value.upper

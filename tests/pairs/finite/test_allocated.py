@@ -32,8 +32,8 @@ def test_it_is_the_enumerated_law(laws: tuple[list[float], list[float]], steps: 
         pair = base.pair(direction).allocated(steps, direction)
         assert pair is not None
         for alpha in (0.25, 1.0, 1.5):
-            low, high = enclose(lambda pair=pair, alpha=alpha: pair.ball_profile(logarithm(alpha)))
-            assert low - ERROR <= float(exact.profile(np.longdouble(alpha))) <= high + ERROR
+            low, high = enclose(lambda pair=pair, alpha=alpha: pair.ball_hockey_stick(logarithm(alpha)))
+            assert low - ERROR <= float(exact.hockey_stick(np.longdouble(alpha))) <= high + ERROR
         seen = exact.q > 0
         assert float(pair.infinite_mass()) == pytest.approx(float(exact.p[~seen].sum()), abs=1e-15)
         assert float(pair.reversed().infinite_mass()) == pytest.approx(float(exact.q[exact.p == 0].sum()), abs=1e-15)
@@ -60,7 +60,7 @@ def test_a_response_in_many_steps() -> None:
     steps, alpha = 300, math.exp(0.05)
     pair = tr.RandomizedResponse(p=0.75).pair(Direction.REMOVE).allocated(steps, Direction.REMOVE)
     assert pair is not None
-    low, high = enclose(lambda: pair.ball_profile(logarithm(alpha)))
+    low, high = enclose(lambda: pair.ball_hockey_stick(logarithm(alpha)))
     exact = math.fsum(
         math.comb(steps, k) * 0.25**k * 0.75 ** (steps - k) * max((3 * k + (steps - k) / 3) / steps - alpha, 0.0)
         for k in range(steps + 1)

@@ -10,8 +10,8 @@ from flint import arb
 
 import tightrope as tr
 from tightrope.kernels.ball import working_precision
-from tightrope.pairs.finite.chain import ChainedLaw
 from tightrope.pairs.finite.discrete_laplace import DiscreteLaplaceLaw
+from tightrope.pairs.finite.group_privacy import GroupPrivacyLaw
 from tightrope.pairs.finite.laws import ResponseLaw, floats_of
 
 
@@ -34,7 +34,7 @@ def test_the_profile_against_the_list(scale: float, size: int) -> None:
         for point in points:
             epsilon = arb(point)
             truth = sum((p * (-(epsilon - loss).expm1()).max(arb(0)) for p, _, loss in law.atoms()), arb(0))
-            found = law.profile(epsilon)
+            found = law.hockey_stick(epsilon)
             assert found is not None
             assert found.overlaps(truth)
             assert found.rad() < 1e-40
@@ -56,7 +56,7 @@ def test_many_losses_and_one_use() -> None:
 def test_chains_of_binary_responses_are_discrete_laplace_noise(epsilon: float, steps: int) -> None:
     with working_precision(128):
         links = ((ResponseLaw(epsilon, 0.0, 2), steps),)
-        one = sorted(ChainedLaw(links).atoms(), key=lambda atom: float(atom.loss))
+        one = sorted(GroupPrivacyLaw(links).atoms(), key=lambda atom: float(atom.loss))
         other = sorted(DiscreteLaplaceLaw(epsilon, steps, inverse=True).atoms(), key=lambda atom: float(atom.loss))
         assert len(one) == len(other) == steps + 1
         for listed, known in zip(one, other, strict=True):

@@ -25,11 +25,11 @@ def test_bounds_of_a_square_that_is_no_double(sigma: float) -> None:
     square = 1 / Fraction(sigma) ** 2
     least, most = square_bounds(cgf.pair)
     assert Fraction(least) < square < Fraction(most)
-    assert Fraction(cgf.decay(0.5).least_square) <= square  # type: ignore[attr-defined]
+    assert Fraction(cgf.cf_decay(0.5).least_square) <= square  # type: ignore[attr-defined]
     for number in (0.3, 1.7, 40.0):
         fall = -square * Fraction(number) ** 2 / 2
-        assert fall <= Fraction(cgf.decay(0.5).log_bound(number))
-        assert fall <= Fraction(cgf.ball_decay(0.5).log_bound(number))
+        assert fall <= Fraction(cgf.cf_decay(0.5).log_bound(number))
+        assert fall <= Fraction(cgf.ball_cf_decay(0.5).log_bound(number))
         assert square * Fraction(number) * (1 + Fraction(number)) / 2 <= Fraction(cgf.log_mgf_above(number))
 
 

@@ -15,11 +15,17 @@ from flint import acb, arb, arb_poly
 from tests.facets.test_cgf import PICKED, check_ball, check_float
 from tests.oracle.transforms import tilted_integral
 from tightrope.facets.cgf import Cgf
-from tightrope.facets.hits import BinomialHits, HitLaw, HypergeometricHits, UnevenHits, quotient
+from tightrope.facets.participation_law import (
+    BinomialParticipation,
+    HypergeometricParticipation,
+    ParticipationLaw,
+    WeightedShifts,
+    quotient,
+)
 from tightrope.kernels.ball import working_precision
 from tightrope.mechanisms.gaussian import Gaussian
 from tightrope.pairs.gaussian.pair import GaussianPair
-from tightrope.pairs.gaussian_mixture.many_hits import ManyHits
+from tightrope.pairs.gaussian_mixture.mixture_likelihood import MixtureLikelihood
 from tightrope.pairs.sampled_gaussian.cgf import SampledCgf
 from tightrope.pairs.sampled_gaussian.decay_ball import _Balls
 from tightrope.relation import Direction
@@ -27,13 +33,13 @@ from tightrope.relation import Direction
 PARTS = (Fraction(1, 8), Fraction(1, 3), Fraction(1))
 SHARES = (Fraction(3, 4), Fraction(1, 5), Fraction(1, 20))
 CASES = [
-    (1.0, BinomialHits(2, 0.1), 1, 2.0, 0.25),
-    (2.0, BinomialHits(4, 0.01), 1, 5.0, 0.25),
-    (2.0, BinomialHits(4, 0.3), -1, 6.0, 0.25),
-    (8.0, BinomialHits(6, 0.5), -1, 20.0, 0.125),
-    (2.0, HypergeometricHits(40, 3, 10), 1, 1.0, 0.125),
-    (0.5, UnevenHits((Fraction(0), *PARTS[1:]), SHARES), 1, 2.0, 0.25),
-    (0.5, UnevenHits(PARTS, SHARES), -1, 6.0, 0.25),
+    (1.0, BinomialParticipation(2, 0.1), 1, 2.0, 0.25),
+    (2.0, BinomialParticipation(4, 0.01), 1, 5.0, 0.25),
+    (2.0, BinomialParticipation(4, 0.3), -1, 6.0, 0.25),
+    (8.0, BinomialParticipation(6, 0.5), -1, 20.0, 0.125),
+    (2.0, HypergeometricParticipation(40, 3, 10), 1, 1.0, 0.125),
+    (0.5, WeightedShifts((Fraction(0), *PARTS[1:]), SHARES), 1, 2.0, 0.25),
+    (0.5, WeightedShifts(PARTS, SHARES), -1, 6.0, 0.25),
 ]
 PINNED = [
     (0.5, 0.001, 32, 1000, 1e-6, 1e-6),
@@ -43,7 +49,7 @@ PINNED = [
 
 
 @cache
-def transform(sigma: float, hits: HitLaw, sign: int, tilt: float, t: float) -> acb:
+def transform(sigma: float, hits: ParticipationLaw, sign: int, tilt: float, t: float) -> acb:
     """M(tilt + i t) by its definition."""
     with working_precision(160):
         shifts = [quotient(count) / arb(sigma) for count in hits.counts()]
@@ -61,7 +67,7 @@ def transform(sigma: float, hits: HitLaw, sign: int, tilt: float, t: float) -> a
         return whole / (2 * arb.pi()).sqrt()
 
 
-def cgf_of(sigma: float, hits: HitLaw, sign: int) -> Cgf:
+def cgf_of(sigma: float, hits: ParticipationLaw, sign: int) -> Cgf:
     pair = GaussianPair(((sigma, 1.0, 1),)).mixture(hits, Direction.REMOVE if sign > 0 else Direction.ADD)
     assert pair is not None
     found = pair.cgf()
@@ -70,7 +76,7 @@ def cgf_of(sigma: float, hits: HitLaw, sign: int) -> Cgf:
 
 
 @pytest.mark.parametrize(("sigma", "hits", "sign", "tilt", "step"), CASES)
-def test_transforms(sigma: float, hits: HitLaw, sign: int, tilt: float, step: float) -> None:
+def test_transforms(sigma: float, hits: ParticipationLaw, sign: int, tilt: float, step: float) -> None:
     truth = {index: transform(sigma, hits, sign, tilt, step * index) for index in PICKED[:-1]}
     with working_precision(160):
         check_float(cgf_of(sigma, hits, sign), tilt, step, truth)
@@ -78,11 +84,11 @@ def test_transforms(sigma: float, hits: HitLaw, sign: int, tilt: float, step: fl
 
 
 @pytest.mark.parametrize(("sigma", "hits", "sign", "tilt", "step"), CASES)
-def test_decay(sigma: float, hits: HitLaw, sign: int, tilt: float, step: float) -> None:
+def test_decay(sigma: float, hits: ParticipationLaw, sign: int, tilt: float, step: float) -> None:
     cgf = cgf_of(sigma, hits, sign)
     start = transform(sigma, hits, sign, tilt, 0.0)
     for radius in (step * PICKED[1], step * PICKED[3]):
-        bounds = [decay.log_bound(radius) for decay in (cgf.decay(tilt), cgf.ball_decay(tilt))]
+        bounds = [decay.log_bound(radius) for decay in (cgf.cf_decay(tilt), cgf.ball_cf_decay(tilt))]
         with working_precision(160):
             logs = [float((abs(transform(sigma, hits, sign, tilt, radius)) / start.real).log().mid())]
         assert max(logs) <= min(bounds)
@@ -95,18 +101,18 @@ def test_one_record_has_the_cgf_of_a_sampled_gaussian(rate: float) -> None:
     base = GaussianPair(((1.0, 1.0, 1),))
     for sign in (1, -1):
         one = SampledCgf(base, rate, sign)
-        many = SampledCgf(base, ManyHits(1.0, BinomialHits(1, rate)), sign)
+        many = SampledCgf(base, MixtureLikelihood(1.0, BinomialParticipation(1, rate)), sign)
         assert many.cumulants(3.0) == pytest.approx(one.cumulants(3.0), rel=1e-6)
         assert float(many.tilted(3.0, 1.0, 42.0).log_mgf.value) == pytest.approx(
             float(one.tilted(3.0, 1.0, 42.0).log_mgf.value), rel=1e-13
         )
-        assert many.decay(3.0).log_bound(2.0) == pytest.approx(one.decay(3.0).log_bound(2.0), rel=0.2)
+        assert many.cf_decay(3.0).log_bound(2.0) == pytest.approx(one.cf_decay(3.0).log_bound(2.0), rel=0.2)
 
 
 @pytest.mark.parametrize(("power", "x"), [(1.0, 3.0), (3.0, 8.0), (2.5, 4.0), (6.0, 60.0)])
 def test_what_lies_far_out(power: float, x: float) -> None:
     """The bound holds for the integral and for sums, before and after the last of the modes, and is no wild guess."""
-    law = ManyHits(1.0, BinomialHits(5, 0.05))
+    law = MixtureLikelihood(1.0, BinomialParticipation(5, 0.05))
     nodes = [x + 0.01 * index for index in range(8000)]
     logs = [law.log_density(power, node) for node in nodes]
     total = 0.01 * sum(math.exp(log - logs[0]) for log in logs)
@@ -136,7 +142,7 @@ def test_turns_and_sizes_off_the_axis(v: float) -> None:
 
 def test_growth_on_a_cell() -> None:
     """At or above a log|h|, whatever the law on the cell, for powers of both signs."""
-    law, mu = ManyHits(2.0, UnevenHits(PARTS, SHARES)), arb(2)
+    law, mu = MixtureLikelihood(2.0, WeightedShifts(PARTS, SHARES)), arb(2)
     for left, right in ((-1.0, -0.5), (0.0, 0.1), (1.0, 2.0)):
         points = [law.ball_point(mu, arb(x)) for x in (left, right)]
         cell = law.ball_cell(mu, (arb(left), arb(right)), (points[0], points[1]), ())
@@ -151,8 +157,11 @@ def test_growth_on_a_cell() -> None:
 
 
 @pytest.mark.parametrize("mu", [0.5, 2.0])
-@pytest.mark.parametrize("hits", [BinomialHits(7, 0.3), HypergeometricHits(30, 8, 5), HypergeometricHits(30, 5, 8)])
-def test_all_zeros_are_real(hits: HitLaw, mu: float) -> None:
+@pytest.mark.parametrize(
+    "hits",
+    [BinomialParticipation(7, 0.3), HypergeometricParticipation(30, 8, 5), HypergeometricParticipation(30, 5, 8)],
+)
+def test_all_zeros_are_real(hits: ParticipationLaw, mu: float) -> None:
     with working_precision(600):
         weights = [w * (-(arb(mu) ** 2) * (j * j) / 2).exp() for j, w in enumerate(hits.weights())]
         # Between zeros next to each other the polynomial changes its sign: on a fine grid of -e^s as often as it may.
@@ -182,7 +191,7 @@ def test_a_tilt_beyond_all_digits_leaves_an_answer() -> None:
 @pytest.mark.parametrize("rate", [0.05, 0.4])
 def test_an_angle_turns_no_faster_than_is_said(rate: float) -> None:
     """arg g(x + iy) <= turning mu y, in both arithmetics, from where hardly anything hits to where all do."""
-    law, size = ManyHits(1.0, BinomialHits(5, rate)), 5
+    law, size = MixtureLikelihood(1.0, BinomialParticipation(5, rate)), 5
     with working_precision(100):
         weights = [math.comb(size, k) * arb(rate) ** k * (1 - arb(rate)) ** (size - k) for k in range(size + 1)]
         for x in (-2.0, 0.0, 1.0, 2.0, 3.0, 4.0, 6.0):

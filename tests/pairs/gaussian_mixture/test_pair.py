@@ -15,10 +15,16 @@ from mpmath import mp, mpf
 from tests.oracle.mixtures import NormalMixtures, binomial, group, hypergeometric, shifted
 from tightrope.derived.poisson import PoissonAdd, PoissonRemove
 from tightrope.errors import InvalidParameter, UnsupportedMechanism
-from tightrope.facets.hits import SIZE_MOST, BinomialHits, HitLaw, HypergeometricHits, UnevenHits
+from tightrope.facets.participation_law import (
+    SIZE_MAX,
+    BinomialParticipation,
+    HypergeometricParticipation,
+    ParticipationLaw,
+    WeightedShifts,
+)
 from tightrope.kernels.ball import enclose, working_precision
+from tightrope.kernels.double_double import double_double
 from tightrope.kernels.enclosure import exact
-from tightrope.kernels.twofold import twofold
 from tightrope.pair import TAIL_ERROR, Pair
 from tightrope.pairs.gaussian.pair import GaussianPair
 from tightrope.pairs.gaussian_mixture.pair import GaussianMixturePair
@@ -26,36 +32,39 @@ from tightrope.relation import Direction
 
 REST, LEFT = Fraction(1, 8) - Fraction(1, 10**30), Fraction(1, 8) - Fraction(1, 10**40)
 LEFT_OVER = 1 - REST - Fraction(7, 8)
-CASES: list[tuple[float, HitLaw]] = [
-    (1.0, BinomialHits(2, 0.1)),
-    (0.25, BinomialHits(3, 0.5)),
-    (2.0, BinomialHits(12, 0.01)),
-    (0.5, BinomialHits(5, 1.0 - 2.0**-30)),
-    (1.0, HypergeometricHits(40, 3, 10)),
-    (0.5, HypergeometricHits(12, 6, 2)),
-    (0.1, UnevenHits((Fraction(1, 10**5), Fraction(2, 7), Fraction(1)), (Fraction(7, 8), Fraction(1, 10**30), REST))),
-    (2.0, UnevenHits((Fraction(0), Fraction(999, 1000), Fraction(1)), (Fraction(1, 10**40), Fraction(7, 8), LEFT))),
+CASES: list[tuple[float, ParticipationLaw]] = [
+    (1.0, BinomialParticipation(2, 0.1)),
+    (0.25, BinomialParticipation(3, 0.5)),
+    (2.0, BinomialParticipation(12, 0.01)),
+    (0.5, BinomialParticipation(5, 1.0 - 2.0**-30)),
+    (1.0, HypergeometricParticipation(40, 3, 10)),
+    (0.5, HypergeometricParticipation(12, 6, 2)),
+    (
+        0.1,
+        WeightedShifts((Fraction(1, 10**5), Fraction(2, 7), Fraction(1)), (Fraction(7, 8), Fraction(1, 10**30), REST)),
+    ),
+    (2.0, WeightedShifts((Fraction(0), Fraction(999, 1000), Fraction(1)), (Fraction(1, 10**40), Fraction(7, 8), LEFT))),
 ]
 
 
-def truth_of(sigma: float, hits: HitLaw, direction: str) -> NormalMixtures:
-    if isinstance(hits, BinomialHits):
+def truth_of(sigma: float, hits: ParticipationLaw, direction: str) -> NormalMixtures:
+    if isinstance(hits, BinomialParticipation):
         weights = binomial(hits.size, hits.rate)
-    elif isinstance(hits, UnevenHits):
+    elif isinstance(hits, WeightedShifts):
         return shifted(hits.shares, [part / Fraction(sigma) for part in hits.parts], direction)
     else:
-        assert isinstance(hits, HypergeometricHits)
+        assert isinstance(hits, HypergeometricParticipation)
         weights = hypergeometric(hits.records, hits.size, hits.batch)
     return group(weights, 1 / Fraction(sigma), direction)
 
 
-def pair_of(sigma: float, hits: HitLaw, direction: str) -> Pair:
+def pair_of(sigma: float, hits: ParticipationLaw, direction: str) -> Pair:
     found = GaussianPair(((sigma, 1.0, 1),)).mixture(hits, Direction(direction))
     assert found is not None
     return found
 
 
-def places(pair: Pair, sigma: float, hits: HitLaw) -> list[float]:
+def places(pair: Pair, sigma: float, hits: ParticipationLaw) -> list[float]:
     """Losses all over the place, and next to the end."""
     wide = (hits.most / sigma) ** 2
     dice = random.Random(repr((sigma, hits)))
@@ -66,19 +75,19 @@ def places(pair: Pair, sigma: float, hits: HitLaw) -> list[float]:
 
 @pytest.mark.parametrize("direction", ["remove", "add"])
 @pytest.mark.parametrize(("sigma", "hits"), CASES)
-def test_tails_and_profile_against_mpmath(sigma: float, hits: HitLaw, direction: str) -> None:
+def test_tails_and_profile_against_mpmath(sigma: float, hits: ParticipationLaw, direction: str) -> None:
     pair, truth = pair_of(sigma, hits, direction), truth_of(sigma, hits, direction)
     points = places(pair, sigma, hits)
-    tails, profile = pair.tails(twofold(np.array(points))), pair.profile(exact(np.array(points)))
+    tails, profile = pair.tails(double_double(np.array(points))), pair.hockey_stick(exact(np.array(points)))
     with mp.workdps(60):
         for index, t in enumerate(points):
             with working_precision(300):
-                proven, height = pair.ball_tails(arb(t)), pair.ball_profile(arb(t))
+                proven, height = pair.ball_tails(arb(t)), pair.ball_hockey_stick(arb(t))
             for found, ball, value in zip(tails, proven, truth.tails(t), strict=True):
                 error = abs(mpf(float(found[index])) - value)
                 assert error <= (TAIL_ERROR * value if value >= 1e-300 else mpf(1e-313)), (t, value)
                 assert _contains(ball, value), (t, ball, value)
-            value = truth.profile(t)
+            value = truth.hockey_stick(t)
             assert _contains(height, value)
             assert mpf(float(profile.lower[index])) * (1 - mpf(2) ** -80) <= value
             assert value <= mpf(float(profile.upper[index])) * (1 + mpf(2) ** -80) + mpf(2) ** -300
@@ -92,11 +101,11 @@ def _contains(ball: arb, value: mpf) -> bool:
 
 
 def test_values_of_reference() -> None:
-    remove = pair_of(1.0, BinomialHits(2, 0.1), "remove")
-    lower, upper = enclose(lambda: remove.ball_profile(arb(1)))
+    remove = pair_of(1.0, BinomialParticipation(2, 0.1), "remove")
+    lower, upper = enclose(lambda: remove.ball_hockey_stick(arb(1)))
     assert lower <= 0.0038260518157870417258 * (1 + 1e-14)
     assert upper >= 0.0038260518157870417258 * (1 - 1e-14)
-    lower, upper = enclose(lambda: remove.reversed().ball_profile(arb(0.2)))
+    lower, upper = enclose(lambda: remove.reversed().ball_hockey_stick(arb(0.2)))
     assert lower <= 0.000015100600690477958571 * (1 + 1e-12)
     assert upper >= 0.000015100600690477958571 * (1 - 1e-12)
 
@@ -106,33 +115,39 @@ def test_values_of_reference() -> None:
 def test_one_record_is_a_sampled_gaussian(rate: float, direction: str) -> None:
     base = GaussianPair(((1.5, 1.0, 1),))
     known = (PoissonRemove if direction == "remove" else PoissonAdd)(base, rate)
-    pair = GaussianMixturePair(base, BinomialHits(1, rate), Direction(direction))
+    pair = GaussianMixturePair(base, BinomialParticipation(1, rate), Direction(direction))
     points = np.array([-2.0, -0.05, 0.0, 1e-10, 0.04, 1.0, 7.0, math.inf, -math.inf])
-    for one, other in zip(pair.tails(twofold(points)), known.tails(twofold(points)), strict=True):
+    for one, other in zip(pair.tails(double_double(points)), known.tails(double_double(points)), strict=True):
         np.testing.assert_allclose(one, other, rtol=2 * TAIL_ERROR, atol=1e-313)
     with working_precision(200):
         for point in points[:-2]:
-            assert pair.ball_profile(arb(point)).overlaps(known.ball_profile(arb(point)))
+            assert pair.ball_hockey_stick(arb(point)).overlaps(known.ball_hockey_stick(arb(point)))
 
 
 def test_one_hit_of_a_batch_is_a_rate() -> None:
-    batch = pair_of(1.0, HypergeometricHits(64, 1, 16), "remove")
-    sample = pair_of(1.0, BinomialHits(1, 0.25), "remove")
+    batch = pair_of(1.0, HypergeometricParticipation(64, 1, 16), "remove")
+    sample = pair_of(1.0, BinomialParticipation(1, 0.25), "remove")
     with working_precision(200):
-        assert batch.ball_profile(arb(0.5)).overlaps(sample.ball_profile(arb(0.5)))
+        assert batch.ball_hockey_stick(arb(0.5)).overlaps(sample.ball_hockey_stick(arb(0.5)))
 
 
 def test_larger_groups_and_rates_tell_more() -> None:
-    heights = [float(pair_of(1.0, BinomialHits(size, 0.1), "remove").profile(exact(0.5)).value) for size in (1, 2, 5)]
+    heights = [
+        float(pair_of(1.0, BinomialParticipation(size, 0.1), "remove").hockey_stick(exact(0.5)).value)
+        for size in (1, 2, 5)
+    ]
     assert heights == sorted(heights)
-    heights = [float(pair_of(1.0, BinomialHits(4, rate), "add").profile(exact(0.1)).value) for rate in (0.1, 0.2, 0.7)]
+    heights = [
+        float(pair_of(1.0, BinomialParticipation(4, rate), "add").hockey_stick(exact(0.1)).value)
+        for rate in (0.1, 0.2, 0.7)
+    ]
     assert heights == sorted(heights)
 
 
 def test_values() -> None:
-    pair = pair_of(1.0, BinomialHits(2, 0.1), "remove")
+    pair = pair_of(1.0, BinomialParticipation(2, 0.1), "remove")
     assert pair.reversed().reversed() == pair
-    pair.profile(exact(0.5))
+    pair.hockey_stick(exact(0.5))
     assert pickle.loads(pickle.dumps(pair)) == pair
     assert hash(pickle.loads(pickle.dumps(pair))) == hash(pair)
     with working_precision(100):
@@ -143,14 +158,14 @@ def test_values() -> None:
 @pytest.mark.parametrize("direction", ["remove", "add"])
 def test_places_too_far_to_look_for(direction: str) -> None:
     """Tiny shifts, and a loss that only outputs at many millions have."""
-    pair = pair_of(5e7, BinomialHits(2, 1e-8), direction)
+    pair = pair_of(5e7, BinomialParticipation(2, 1e-8), direction)
     points = np.array([0.5, -0.5, 1e-17, -1e-17])
-    tails, profile = pair.tails(twofold(points)), pair.profile(exact(points))
+    tails, profile = pair.tails(double_double(points)), pair.hockey_stick(exact(points))
     with working_precision(300):
         for index, t in enumerate(points):
             for found, ball in zip(tails, pair.ball_tails(arb(t)), strict=True):
                 assert abs(arb(float(found[index])) - ball) <= TAIL_ERROR * ball + arb(1e-313)
-            height = pair.ball_profile(arb(t))
+            height = pair.ball_hockey_stick(arb(t))
             assert arb(float(profile.lower[index])) <= height
             assert height <= arb(float(profile.upper[index]))
             assert profile.radius[index] <= 1e-6 * profile.value[index] + 1e-25
@@ -160,7 +175,7 @@ def test_places_too_far_to_look_for(direction: str) -> None:
 def test_losses_beyond_all_digits(direction: str) -> None:
     """Where doubles cannot tell a loss from its neighbours, balls still can."""
     pair = pair_of(
-        0.01, UnevenHits((Fraction(0), Fraction(1, 10), Fraction(1)), (REST, Fraction(7, 8), LEFT_OVER)), direction
+        0.01, WeightedShifts((Fraction(0), Fraction(1, 10), Fraction(1)), (REST, Fraction(7, 8), LEFT_OVER)), direction
     )
     for t in (1e19, 1e22, 1e30):
         with working_precision(300):
@@ -172,13 +187,13 @@ def test_losses_beyond_all_digits(direction: str) -> None:
 def test_many_shifts_at_few_places_and_at_many(direction: str) -> None:
     """Two ways through the sums: all terms of a place at once, or all places of a term."""
     parts = tuple(Fraction(j, 80) for j in range(81))
-    pair = pair_of(0.25, UnevenHits(parts, (Fraction(1, 81),) * 81), direction)
+    pair = pair_of(0.25, WeightedShifts(parts, (Fraction(1, 81),) * 81), direction)
     points = np.linspace(-3.0, 9.0, 100)
-    many, tails = pair.profile(exact(points)), pair.tails(twofold(points))
+    many, tails = pair.hockey_stick(exact(points)), pair.tails(double_double(points))
     for index in (0, 30, 60, 99):
-        few = pair.profile(exact(points[index : index + 1]))
+        few = pair.hockey_stick(exact(points[index : index + 1]))
         with working_precision(200):
-            height, known = pair.ball_profile(arb(points[index])), pair.ball_tails(arb(points[index]))
+            height, known = pair.ball_hockey_stick(arb(points[index])), pair.ball_tails(arb(points[index]))
             for one, place in ((few, 0), (many, index)):
                 assert arb(float(one.lower[place])) <= height <= arb(float(one.upper[place]))
                 assert one.radius[place] <= 1e-11 * one.value[place] + 1e-26
@@ -186,22 +201,22 @@ def test_many_shifts_at_few_places_and_at_many(direction: str) -> None:
                 assert abs(arb(float(found[index])) - ball) <= TAIL_ERROR * ball + arb(1e-313)
 
 
-@pytest.mark.parametrize("size", [0, SIZE_MOST + 1])
+@pytest.mark.parametrize("size", [0, SIZE_MAX + 1])
 def test_sizes(size: int) -> None:
     with pytest.raises(InvalidParameter, match="size"):
-        BinomialHits(size, 0.5)
+        BinomialParticipation(size, 0.5)
 
 
 def test_refusals() -> None:
     with pytest.raises(InvalidParameter, match="smaller batch"):
-        HypergeometricHits(10, 4, 7)
+        HypergeometricParticipation(10, 4, 7)
     with pytest.raises(InvalidParameter, match="rate"):
-        BinomialHits(2, 1.0)
+        BinomialParticipation(2, 1.0)
     for sigma in (1e9, 1e-9):
         base = GaussianPair(((sigma, 1.0, 1),))
-        assert base.mixture(BinomialHits(2, 0.5), Direction.REMOVE) is None
+        assert base.mixture(BinomialParticipation(2, 0.5), Direction.REMOVE) is None
         with pytest.raises(UnsupportedMechanism, match="shifts"):
-            GaussianMixturePair(base, BinomialHits(2, 0.5), Direction.REMOVE)
+            GaussianMixturePair(base, BinomialParticipation(2, 0.5), Direction.REMOVE)
 
 
 @pytest.mark.parametrize(
@@ -210,17 +225,17 @@ def test_refusals() -> None:
 )
 def test_uneven_laws_are_checked(parts: tuple[float, ...], shares: tuple[float, ...]) -> None:
     with pytest.raises(InvalidParameter, match=r"parts|shares"):
-        UnevenHits(tuple(map(Fraction, parts)), tuple(map(Fraction, shares)))
+        WeightedShifts(tuple(map(Fraction, parts)), tuple(map(Fraction, shares)))
 
 
 def test_shifts_that_are_not_told_from_the_least_loss() -> None:
     """Where t may be the least loss, balls claim what holds on both sides of it."""
     for direction in ("remove", "add"):
-        pair = pair_of(1.0, BinomialHits(2, 0.5), direction)
+        pair = pair_of(1.0, BinomialParticipation(2, 0.5), direction)
         with working_precision(60):
             end = next(each for each in pair.loss_range() if each.is_finite())
             wide = end + arb(0, 1e-3)
             for inside in (end.mid() - 1e-4, end.mid() + 1e-4):
-                assert pair.ball_profile(wide).contains(pair.ball_profile(inside).mid())
+                assert pair.ball_hockey_stick(wide).contains(pair.ball_hockey_stick(inside).mid())
                 for one, other in zip(pair.ball_tails(wide), pair.ball_tails(inside), strict=True):
                     assert one.contains(other.mid())

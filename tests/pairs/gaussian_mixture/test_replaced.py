@@ -13,8 +13,8 @@ from mpmath import mp, mpf
 from tests.oracle.mixtures import NormalMixtures
 from tightrope.errors import InvalidParameter
 from tightrope.kernels.ball import working_precision
+from tightrope.kernels.double_double import double_double
 from tightrope.kernels.enclosure import exact
-from tightrope.kernels.twofold import twofold
 from tightrope.pair import TAIL_ERROR, Pair
 from tightrope.pairs.gaussian.pair import GaussianPair
 
@@ -33,13 +33,13 @@ def test_tails_and_profile_against_mpmath(sigma: float, rate: float) -> None:
     none = 1 - share, Fraction(0)
     truth, pair = NormalMixtures((none, (share, mu)), (none, (share, -mu))), pair_of(sigma, rate)
     points = [sign * point for point in POINTS for sign in (1.0, -1.0)]
-    tails, profile = pair.tails(twofold(np.array(points))), pair.profile(exact(np.array(points)))
+    tails, profile = pair.tails(double_double(np.array(points))), pair.hockey_stick(exact(np.array(points)))
     with mp.workdps(60):
         for index, t in enumerate(points):
             with working_precision(300):
-                proven, height = pair.ball_tails(arb(t)), pair.ball_profile(arb(t))
+                proven, height = pair.ball_tails(arb(t)), pair.ball_hockey_stick(arb(t))
                 balls = [*proven, height]
-            values = [*truth.tails(t), truth.profile(t)]
+            values = [*truth.tails(t), truth.hockey_stick(t)]
             for found, value in zip(tails, values, strict=False):
                 error = abs(mpf(float(found[index])) - value)
                 assert error <= (TAIL_ERROR * value if value >= 1e-300 else mpf(1e-313)), (t, value)
@@ -54,8 +54,8 @@ def test_tails_and_profile_against_mpmath(sigma: float, rate: float) -> None:
 def test_limits() -> None:
     """At rate 1 it would be the shift by both; its tails at the infinities are 0 and 1."""
     nearly, whole = pair_of(1.0, 1.0 - 1e-15), GaussianPair(((1.0, 2.0, 1),))
-    np.testing.assert_allclose(nearly.profile(exact(1.0)).value, whole.profile(exact(1.0)).value, rtol=1e-12)
-    ends = pair_of(1.0, 0.5).tails(twofold(np.array([math.inf, -math.inf])))
+    np.testing.assert_allclose(nearly.hockey_stick(exact(1.0)).value, whole.hockey_stick(exact(1.0)).value, rtol=1e-12)
+    ends = pair_of(1.0, 0.5).tails(double_double(np.array([math.inf, -math.inf])))
     assert [list(each) for each in ends] == [[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]
     assert pair_of(1.0, 0.5).reversed() == pair_of(1.0, 0.5)
 

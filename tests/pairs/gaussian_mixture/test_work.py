@@ -8,9 +8,9 @@ from math import comb
 import pytest
 from flint import arb, fmpq
 
-from tightrope import work
+from tightrope import compute_budget
 from tightrope.errors import WorkExhausted
-from tightrope.facets.hits import BinomialHits
+from tightrope.facets.participation_law import BinomialParticipation
 from tightrope.pairs.gaussian.pair import GaussianPair
 from tightrope.pairs.gaussian_mixture.pair import GaussianMixturePair
 from tightrope.relation import Direction
@@ -19,12 +19,12 @@ from tightrope.relation import Direction
 @pytest.mark.parametrize("size", [1, 2, 7, 40])
 def test_weights_are_those_of_the_binomial_law(size: int) -> None:
     rate = Fraction(0.375)
-    for j, weight in enumerate(BinomialHits(size, 0.375).weights()):
+    for j, weight in enumerate(BinomialParticipation(size, 0.375).weights()):
         exact = comb(size, j) * rate**j * (1 - rate) ** (size - j)
         assert weight.overlaps(arb(fmpq(exact.numerator, exact.denominator)))
 
 
 def test_many_shifts_are_counted_before_they_are_summed() -> None:
-    pair = GaussianMixturePair(GaussianPair(((1.0, 1.0, 1),)), BinomialHits(1000, 0.01), Direction.REMOVE)
-    with work.allowance(0.01), pytest.raises(WorkExhausted):
+    pair = GaussianMixturePair(GaussianPair(((1.0, 1.0, 1),)), BinomialParticipation(1000, 0.01), Direction.REMOVE)
+    with compute_budget.allowance(0.01), pytest.raises(WorkExhausted):
         pair.ball_tails(arb(1))

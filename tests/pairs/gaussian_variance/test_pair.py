@@ -56,15 +56,15 @@ def test_of_many_uses_the_integral_and_the_formula_agree(count: int, sigma: floa
         assert bound.width <= 1e-9 * bound.upper
         pair = V(sigma, 1.0).pair(tr.Direction(direction))
         assert isinstance(pair, GaussianVariancePair)
-        low, high = (enclose(partial(pair.summed_profile, arb(end), count)) for end in (bound.lower, bound.upper))
+        low, high = (enclose(partial(pair.summed_hockey_stick, arb(end), count)) for end in (bound.lower, bound.upper))
         assert high[0] <= 1e-9 <= low[1], (direction, bound)
         assert low[1] - high[0] < 1e-15
     tiniest = many.epsilon(5e-324, direction="remove", engine="contour")
     with working_precision(256):
         pair = V(sigma, 1.0).pair(tr.Direction.REMOVE)
         assert isinstance(pair, GaussianVariancePair)
-        assert pair.summed_profile(arb(tiniest.upper), count) <= arb(5e-324)
-        assert pair.summed_profile(arb(tiniest.lower), count) > arb(5e-324)
+        assert pair.summed_hockey_stick(arb(tiniest.upper), count) <= arb(5e-324)
+        assert pair.summed_hockey_stick(arb(tiniest.lower), count) > arb(5e-324)
     assert tiniest.width <= 1e-2 * tiniest.upper
 
 
@@ -172,8 +172,8 @@ def test_a_ratio_nearer_to_one_is_dominated() -> None:
     assert not wide.reversed().dominates(close)
     points = exact(np.linspace(-0.6, 3.0, 60))
     for above, below in ((wide, close), (wide.reversed(), close.reversed())):
-        assert np.all(above.profile(points).upper >= below.profile(points).lower)
-    crossed = wide.profile(points).lower > wide.reversed().profile(points).upper
+        assert np.all(above.hockey_stick(points).upper >= below.hockey_stick(points).lower)
+    crossed = wide.hockey_stick(points).lower > wide.reversed().hockey_stick(points).upper
     assert crossed.any()
     assert not crossed.all()
 
@@ -188,7 +188,7 @@ def test_profiles_keep_their_digits() -> None:
         ((2.0, 1.0), "remove", -math.log(2.0)),
     ):
         pair = V(*sigmas).pair(tr.Direction(direction))
-        found = pair.profile(exact(epsilon))
+        found = pair.hockey_stick(exact(epsilon))
         truth = Truth(Centred(*sigmas), 1, direction).delta(epsilon)
         with precision(300):
             assert arb(float(found.lower)) <= truth <= arb(float(found.upper)), (sigmas, epsilon)

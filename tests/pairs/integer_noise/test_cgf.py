@@ -50,7 +50,7 @@ def test_moments_by_the_bend(variance: float, sensitivity: int) -> None:
     noise = SkellamNoise(variance)
     pair = IntegerNoisePair(noise, sensitivity)
     with working_precision(128):
-        bend, rho = Bend.of(noise, sensitivity), pair.rho()
+        bend, rho = Bend.of(noise, sensitivity), pair.zcdp_rho()
         assert bend is not None
         assert rho is not None
         for c in (-0.4, 2.0**-40, 0.3, 1.0, 2.75, 12.1):
@@ -60,7 +60,7 @@ def test_moments_by_the_bend(variance: float, sensitivity: int) -> None:
             assert found.contains(exact.real), c
             if c > 0.0:
                 assert not exact.real > c * (1 + arb(c)) * rho, c
-                assert all(not exact.real > c * s + c * (1 + arb(c)) * slope for s, slope in pair.far()), c
+                assert all(not exact.real > c * s + c * (1 + arb(c)) * slope for s, slope in pair.approximate_zcdp()), c
 
 
 def test_bends_fall() -> None:
@@ -115,12 +115,12 @@ def test_what_lies_beyond_a_window_is_bounded() -> None:
 def test_decay_holds_up_to_the_horizon(pair: IntegerNoisePair, monkeypatch: pytest.MonkeyPatch) -> None:
     from tightrope.pairs.integer_noise import decay as decays
 
-    for most in (decays.SWEPT_MOST, 0.0):  # |phi| itself, and pairs of outputs
-        monkeypatch.setattr(decays, "SWEPT_MOST", most)
+    for most in (decays.SWEPT_MAX, 0.0):  # |phi| itself, and pairs of outputs
+        monkeypatch.setattr(decays, "SWEPT_MAX", most)
         for tilt in (0.3, 4.0):
             cgf = pair.cgf()
             assert cgf is not None
-            law, decay, last = cgf.tilted(tilt, 0.0, 42.0), cgf.decay(tilt), cgf.horizon()
+            law, decay, last = cgf.tilted(tilt, 0.0, 42.0), cgf.cf_decay(tilt), cgf.horizon()
             times = last * np.geomspace(1e-5, 1.0, 400)
             weights = law.weights.value / np.sum(law.weights.value)
             sizes = abs(np.exp(1j * times[:, None] * law.offsets.value) @ weights)

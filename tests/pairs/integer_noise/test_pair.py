@@ -14,9 +14,9 @@ import tightrope as tr
 from tests.oracle.integer_noise import Skellam
 from tests.oracle.precision import precision
 from tests.oracle.truth import Truth
-from tightrope.facets.between import Fineness
+from tightrope.facets.resolution import Resolution
 from tightrope.kernels.ball import working_precision
-from tightrope.kernels.twofold import twofold
+from tightrope.kernels.double_double import double_double
 from tightrope.pairs.finite.pair import FinitePair
 from tightrope.pairs.integer_noise.binomial import CoinNoise
 from tightrope.pairs.integer_noise.coins import CoinLaw, coin_pair
@@ -30,7 +30,7 @@ def contains(bound: tr.Bound, truth: object) -> bool:
 
 def test_many_coins_are_the_same_law_as_few() -> None:
     law, noise = FinitePair(CoinLaw(40, 3)), IntegerNoisePair(CoinNoise(40), 3)
-    t = twofold(np.array([-np.inf, -4.0, -0.7, 0.0, 0.3, 2.0, 7.0, 30.0, np.inf]))
+    t = double_double(np.array([-np.inf, -4.0, -0.7, 0.0, 0.3, 2.0, 7.0, 30.0, np.inf]))
     for one, other in zip(law.tails(t), noise.tails(t), strict=True):
         assert one == pytest.approx(other, rel=1e-13, abs=0.0)
     assert isinstance(coin_pair(512, 1), FinitePair)
@@ -86,12 +86,12 @@ def test_huge_variances_follow_the_normal_law() -> None:
 @pytest.mark.parametrize("mechanism", [tr.Skellam(1e12, 10**5), tr.BinomialNoise(10**12, 30_000)])
 def test_outputs_that_nobody_lists_lie_between_two_finite_pairs(mechanism: tr.Mechanism) -> None:
     pair = mechanism.pair(Direction.REMOVE)
-    assert pair.bracketed()
-    found = pair.between(Fineness(40, 1e-9, False))
+    assert pair.has_bracket_only()
+    found = pair.bracket(Resolution(40, 1e-9, False))
     assert found is not None
     with working_precision(128):
         for epsilon in (-0.2, 0.0, 0.013, 0.3):
-            low, here, high = (each.ball_profile(arb(epsilon)) for each in (found[0], pair, found[1]))
+            low, here, high = (each.ball_hockey_stick(arb(epsilon)) for each in (found[0], pair, found[1]))
             assert not low > here
             assert not here > high
             assert high - low < 3e-3

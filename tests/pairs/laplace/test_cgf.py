@@ -14,7 +14,7 @@ from tests.oracle import transforms
 from tightrope.facets.cumulant import cumulant, cumulant_above
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.enclosure import around
-from tightrope.pairs.edged import EdgedBallTilted
+from tightrope.pairs.bounded_loss import BoundedLossBallTilted
 from tightrope.pairs.laplace.cgf import LaplaceCgf
 from tightrope.pairs.laplace.pair import LaplacePair
 from tightrope.pairs.laplace.sampled import SampledLaplaceCgf
@@ -57,9 +57,9 @@ def test_transforms_contain_the_truth(scale: float, tilt: float, step: float) ->
 @pytest.mark.parametrize(("scale", "tilt"), [(scale, tilt) for scale, tilt, _ in LAWS])
 def test_transforms_fall_as_claimed(scale: float, tilt: float) -> None:
     pair = LaplacePair(scale, 1.0)
-    decay = LaplaceCgf(pair).ball_decay(tilt)
+    decay = LaplaceCgf(pair).ball_cf_decay(tilt)
     with working_precision(256):
-        law, edge = EdgedBallTilted(pair, tilt), 1 / arb(scale)
+        law, edge = BoundedLossBallTilted(pair, tilt), 1 / arb(scale)
         whole = transforms.laplace(edge, acb(tilt)).real
         between = float((law.shares()[0] / (2 * law.growth)).mid())
         for turns in (2.0**-6, 0.5, 1.5, 2.0, 30.0):

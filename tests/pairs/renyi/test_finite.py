@@ -7,7 +7,7 @@ from flint import arb
 
 import tightrope as tr
 from tests.search import cases
-from tightrope.facets.between import Fineness
+from tightrope.facets.resolution import Resolution
 from tightrope.kernels.ball import working_precision
 from tightrope.relation import Direction
 
@@ -29,15 +29,15 @@ CURVES = (
 )
 def test_the_order_holds(curve: tr.Mechanism, direction: Direction) -> None:
     pair = curve.pair(direction)
-    rough, fine = (pair.between(Fineness(points, 1e-12, False)) for points in (16, 64))
+    rough, fine = (pair.bracket(Resolution(points, 1e-12, False)) for points in (16, 64))
     assert rough is not None
     assert fine is not None
     widths = []
     with working_precision(160):
         for epsilon in (-3.0, -0.4, 0.0, 0.2, 0.7, 1.5, 4.0):
-            truth = pair.ball_profile(arb(epsilon))
+            truth = pair.ball_hockey_stick(arb(epsilon))
             for pairs in (rough, fine):
-                below, above = (each.ball_profile(arb(epsilon)) for each in pairs)
+                below, above = (each.ball_hockey_stick(arb(epsilon)) for each in pairs)
                 assert not below > truth
                 assert not above < truth
                 widths.append(float(above - below))

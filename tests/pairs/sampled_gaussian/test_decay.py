@@ -11,8 +11,8 @@ import tightrope as tr
 from tests.oracle import transforms
 from tests.search import cases
 from tightrope.kernels.ball import working_precision
-from tightrope.pairs.sampled_gaussian.cells import CELLS_MOST, cell_edges
-from tightrope.pairs.sampled_gaussian.decay_ball import ball_decay
+from tightrope.pairs.sampled_gaussian.cells import CELLS_MAX, cell_edges
+from tightrope.pairs.sampled_gaussian.decay_ball import ball_cf_decay
 from tightrope.pairs.sampled_gaussian.decay_float import decay
 from tightrope.pairs.sampled_gaussian.grid import window
 
@@ -47,7 +47,7 @@ def test_bound(sigma: float, rate: float, sign: int, tilt: float, radius: float)
     assert cells is not None
     bound = cells.log_bound(radius)
     with working_precision(128):
-        proven = ball_decay(1 / arb(sigma), rate, power)
+        proven = ball_cf_decay(1 / arb(sigma), rate, power)
         assert proven is not None
         sharp = proven.log_bound(radius)
         start = transforms.sampled_normal(sigma, rate, sign, acb(tilt))
@@ -70,7 +70,7 @@ def test_cells_are_few(mu: float, rate: float) -> None:
     for power in (1.001, 3.0, 1e4, 1.0 + 5.0 / mu, -1e-3, -3.0, -1e4, -5.0 / mu):
         edges = cell_edges(mu, rate, power)
         low, high = window(mu, rate, power, 9.0)
-        assert 2 <= len(edges) <= CELLS_MOST
+        assert 2 <= len(edges) <= CELLS_MAX
         assert all(one < other for one, other in pairwise(edges))
         assert edges[0] <= low
         assert edges[-1] >= high

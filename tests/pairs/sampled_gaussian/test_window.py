@@ -6,21 +6,21 @@ import pytest
 from flint import arb
 
 from tests.oracle.precision import precision
-from tightrope.pairs.sampled_gaussian.grid import Grid, marked_strip
+from tightrope.pairs.sampled_gaussian.grid import Grid, restricted_strip
 from tightrope.pairs.sampled_gaussian.likelihood import likelihood
 from tightrope.pairs.sampled_gaussian.quadrature_ball import _ends
-from tightrope.pairs.sampled_gaussian.window import WHOLE, Edge, MarkWindow
+from tightrope.pairs.sampled_gaussian.window import WHOLE, Edge, SoftWindow
 
 WINDOWS = [
-    MarkWindow((Edge(1.0, 0.3, 1),)),
-    MarkWindow((Edge(1.0, 0.3, -1),)),
-    MarkWindow((Edge(-1.0, 0.2, 1), Edge(0.5, 2.5, -1))),
-    MarkWindow((Edge(-1.0, 2.0, 1), Edge(0.5, 0.4, -1))),
+    SoftWindow((Edge(1.0, 0.3, 1),)),
+    SoftWindow((Edge(1.0, 0.3, -1),)),
+    SoftWindow((Edge(-1.0, 0.2, 1), Edge(0.5, 2.5, -1))),
+    SoftWindow((Edge(-1.0, 2.0, 1), Edge(0.5, 0.4, -1))),
 ]
 
 
 @pytest.mark.parametrize("window", WINDOWS)
-def test_weight_and_what_it_misses(window: MarkWindow) -> None:
+def test_weight_and_what_it_misses(window: SoftWindow) -> None:
     with precision(100):
         for x in (-3.0, -1.0, 0.2, 0.9, 4.0):
             at = arb(x)
@@ -30,7 +30,7 @@ def test_weight_and_what_it_misses(window: MarkWindow) -> None:
 
 
 @pytest.mark.parametrize("window", WINDOWS)
-def test_the_log_weight_is_as_steep_as_is_said_everywhere_to_the_left(window: MarkWindow) -> None:
+def test_the_log_weight_is_as_steep_as_is_said_everywhere_to_the_left(window: SoftWindow) -> None:
     gap = arb(2) ** -40
     with precision(200):
         for x in (-2.0, -0.5, 0.6, 1.1, 2.0):
@@ -47,7 +47,7 @@ def test_nodes_that_end_before_the_density_falls_prove_nothing(right: int) -> No
     """It falls to the right from power mu on: nodes that end before leave anything possible."""
     law, power = likelihood(1.0, 0.3), 4.0
     with precision(100):
-        grid = Grid(1.0, 1.0, 20, right, marked_strip(law, WHOLE))
+        grid = Grid(1.0, 1.0, 20, right, restricted_strip(law, WHOLE))
         weights = tuple(arb(1) for _ in range(grid.size))
         found = _ends(arb(1), grid, arb(power), law, WHOLE, weights, arb(grid.size))
         assert found == arb.pos_inf()

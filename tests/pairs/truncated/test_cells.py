@@ -12,7 +12,7 @@ import tightrope as tr
 from tightrope.kernels.ball import working_precision
 from tightrope.mechanisms.truncated import TruncatedNoise
 from tightrope.pairs.finite.pair import FinitePair
-from tightrope.pairs.truncated.cells import CellStretch
+from tightrope.pairs.truncated.cells import CellSegment
 from tightrope.pairs.truncated.pair import TruncatedPair
 from tightrope.relation import Direction
 
@@ -113,7 +113,7 @@ def test_transforms_fall_up_to_the_horizon(noise: TruncatedNoise) -> None:
                 abs(sum((weight * acb(0, arb(time) * loss).exp() for weight, loss in weights), acb(0))) / total
                 for time in times
             ]
-        decay = cgf.ball_decay(tilt)
+        decay = cgf.ball_cf_decay(tilt)
         bounds = [decay.log_bound(time) for time in times]
         for index, bound in enumerate(bounds):
             assert all(size.log() <= bound + 1e-12 for size in sizes[index:]), (tilt, times[index])
@@ -146,8 +146,8 @@ def test_cells_know_when_they_are_too_coarse() -> None:
     pair = LARGE[0].pair(Direction.REMOVE)
     assert isinstance(pair, TruncatedPair)
     with working_precision(BITS):
-        stretch = pair.exact_losses().stretch
-        assert isinstance(stretch, CellStretch)
+        stretch = pair.exact_losses().segment
+        assert isinstance(stretch, CellSegment)
         # At a time where cells are opposite, nothing is claimed of the formula of the density.
         assert stretch.error(arb(1), arb(1.0 / float(stretch.turn))) > 1
         assert stretch.error(arb(1), arb(10)) < 2e-8

@@ -17,7 +17,7 @@ from tightrope.mechanisms.truncated import TruncatedNoise
 from tightrope.relation import Direction
 
 BITS = 100
-PANELS, TURNS_MOST = 48, 25.0  # how fast an integrand may turn for its rules
+PANELS, TURNS_MAX = 48, 25.0  # how fast an integrand may turn for its rules
 with working_precision(BITS):
     RULE = [arb.legendre_p_root(24, index, weight=True) for index in range(24)]
 
@@ -110,7 +110,7 @@ def test_moments_at_complex_points(seed: int) -> None:
         direction = rng.choice(list(Direction))
         pair, oracle = noise.pair(direction), Oracle(noise, direction)
         size = noise.sensitivity / oracle.width
-        most = 1e6 if size * 1e6 < TURNS_MOST else TURNS_MOST / size
+        most = 1e6 if size * 1e6 < TURNS_MAX else TURNS_MAX / size
         for tilt, time in ((rng.uniform(1.0, 30.0), rng.uniform(1.0, 9.0)), (0.7, most), (-1.8, 2.0)):
             if abs(tilt) * size > 20.0:
                 continue
@@ -132,7 +132,7 @@ def test_transforms_fall_as_they_are_said_to(seed: int) -> None:
         if cgf is None:
             continue
         for tilt in (0.25, 8.0, 200.0):
-            decay = cgf.ball_decay(tilt)
+            decay = cgf.ball_cf_decay(tilt)
             spread = math.sqrt(cgf.cumulants(tilt).variance)
             times = sorted(10.0 ** rng.uniform(-2.0, 2.5) / spread for _ in range(24))
             with working_precision(BITS):
@@ -201,7 +201,7 @@ def test_rho_and_moments_hold_together() -> None:
     for noise in noises(300, 10):
         for direction in Direction:
             with working_precision(BITS):
-                rho = noise.pair(direction).rho()
+                rho = noise.pair(direction).zcdp_rho()
                 if rho is None:
                     continue
                 assert noise.mode == "clamp" or math.isinf(noise.bounds[direction is Direction.REMOVE])

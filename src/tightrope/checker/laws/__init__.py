@@ -60,7 +60,7 @@ def _approximate(epsilon: Fraction, delta: Fraction) -> CheckedLaw:
 
 
 def _finite(p: tuple[Fraction, ...], q: tuple[Fraction, ...]) -> CheckedLaw:
-    if len(p) != len(q) or any(abs(sum(map(_share, each), Fraction(0)) - 1) > NEARLY for each in (p, q)):
+    if len(p) != len(q) or any(abs(sum(map(_share, fractions), Fraction(0)) - 1) > NEARLY for fractions in (p, q)):
         raise ValueError("p and q are lists of probabilities")
     return RatiosLaw(tuple(map(Fraction, p)), tuple(map(Fraction, q)))
 

@@ -17,7 +17,7 @@ from flint import acb, arb, ctx
 
 from ..law import CheckedLaw, exact
 
-TABLE_MOST = 100_000
+TABLE_MAX = 100_000
 SIGMAS = 42  # sigma; beyond it lies less than e^-880
 
 
@@ -36,8 +36,8 @@ class DiscreteGaussianLaw(CheckedLaw):
             return None
         edge = x * exact(self.variance) / self.sensitivity + exact(Fraction(self.sensitivity, 2))
         first, last = edge.lower().floor() + 1, edge.upper().floor() + 1
-        found = [self._from(sums, first - n).union(self._from(sums, last - n)) for n in (self.sensitivity, 0)]
-        return found[0], found[1]
+        values = [self._from(sums, first - n).union(self._from(sums, last - n)) for n in (self.sensitivity, 0)]
+        return values[0], values[1]
 
     def reversed(self) -> DiscreteGaussianLaw:
         return self
@@ -48,7 +48,7 @@ class DiscreteGaussianLaw(CheckedLaw):
         sums = self._above()
         middle = (shift * (1 + tilt)).mid().floor().unique_fmpz()
         reach = isqrt(int(2 * ctx.prec * self.variance)) + 2  # e^{-reach^2/(2 v)} <= 2^-prec and less
-        if sums is None or middle is None or 2 * reach * count > 50 * TABLE_MOST:
+        if sums is None or middle is None or 2 * reach * count > 50 * TABLE_MAX:
             return None
         scale = (tilt * (tilt + 1) * shift**2 / (2 * variance)).exp() / self._norm()
         weights, turns, found = [], [], []
@@ -67,7 +67,7 @@ class DiscreteGaussianLaw(CheckedLaw):
     def _above(self) -> list[arb] | None:
         """S(n), the mass at n and beyond around 0, for n = 0, 1, ...; the last may be anything down to 0."""
         size = isqrt(int(self.variance * SIGMAS**2)) + 2
-        if size > TABLE_MOST:
+        if size > TABLE_MAX:
             return None
         if ctx.prec not in self.kept:
             variance = exact(self.variance)
@@ -75,7 +75,7 @@ class DiscreteGaussianLaw(CheckedLaw):
             last = self._rest(arb(size)).union(arb(0))
             sums = list(accumulate(reversed(masses), initial=last))
             norm = 2 * sums[-1] - 1
-            self.kept[ctx.prec] = [each / norm for each in reversed(sums)]
+            self.kept[ctx.prec] = [value / norm for value in reversed(sums)]
         return self.kept[ctx.prec]
 
     def _norm(self) -> arb:

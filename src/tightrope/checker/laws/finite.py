@@ -15,7 +15,7 @@ from flint import acb, arb, ctx
 from ..law import CheckedLaw, exact
 
 Outcome = tuple[arb, arb, arb]  # p > 0, q > 0, and the loss log(p/q)
-CHECKED_LOSSES_MOST = 10_000
+CHECKED_LOSSES_MAX = 10_000
 
 
 @dataclass(frozen=True)
@@ -166,8 +166,8 @@ class GeometricLaw(OutcomesLaw):
     sensitivity: int
 
     def __post_init__(self) -> None:
-        if self.sensitivity > CHECKED_LOSSES_MOST:
-            raise ValueError(f"more than {CHECKED_LOSSES_MOST:,} losses")
+        if self.sensitivity > CHECKED_LOSSES_MAX:
+            raise ValueError(f"more than {CHECKED_LOSSES_MAX:,} losses")
 
     def outcomes(self) -> list[Outcome]:
         found, shift = [], self.sensitivity

@@ -18,8 +18,8 @@ from ..law import CheckedLaw, ceiling, exact, precision
 SHIFTS = ((Fraction(1, 10), Fraction(3, 10)), (Fraction(7, 20), Fraction(4, 5)))  # any choice is sound
 DECAY_BITS = 64
 CELLS_PER_UNIT = 32
-DECAY_CELLS_MOST = 40_000
-MATRIX_MOST = 1_500_000  # for each of two matrices: some seconds, some hundred MB
+DECAY_CELLS_MAX = 40_000
+MATRIX_MAX = 1_500_000  # for each of two matrices: some seconds, some hundred MB
 
 
 def above(x: arb) -> arb:
@@ -90,7 +90,7 @@ class SampledGaussianLaw(CheckedLaw):
         width = (2 * arb.pi() * shift / (wanted + tilted.growth(shift, step * count))).mid()
         first, last = tilted.ends(wanted)
         size, block = ceiling((last - first) / width) + 1, isqrt(count) + 1
-        if size * block > MATRIX_MOST:
+        if size * block > MATRIX_MAX:
             return None
         places = [first + width * j for j in range(size)]
         masses = [tilted.density(x) * width for x in places]
@@ -113,7 +113,7 @@ class SampledGaussianLaw(CheckedLaw):
             if moments is None:
                 return arb(1)
             whole = moments[0].real
-            return min((tilted.shifted(reach, whole, *each) for each in SHIFTS), key=lambda each: each.mid())
+            return min((tilted.shifted(reach, whole, *shift) for shift in SHIFTS), key=lambda value: value.mid())
 
 
 def _turned(masses: list[arb], angles: list[arb], block: int) -> list[acb]:
@@ -189,7 +189,7 @@ class _Tilted:
         left, last = self.ends(arb.const_log2() * DECAY_BITS + most)
         width = (1 / (CELLS_PER_UNIT * (1 + mu))).mid()
         count = ceiling((last - left) / width)
-        if count > DECAY_CELLS_MOST:
+        if count > DECAY_CELLS_MAX:
             return arb(1)
         change, changed, ends = arb(0), arb(0), self.outside(left)
         for _ in range(count):

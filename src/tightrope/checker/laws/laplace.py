@@ -102,4 +102,4 @@ class Laplaces:
             before = series[n - 1] if n else fmpz(0)
             series[n] = before - series[n] if k == 0 else series[n] - before
         scale = arb(2) ** (size - 1)
-        return arb_poly([arb(each) / (scale * arb.fac_ui(size - 1 - n)) for n, each in enumerate(series)][::-1])
+        return arb_poly([arb(value) / (scale * arb.fac_ui(size - 1 - n)) for n, value in enumerate(series)][::-1])

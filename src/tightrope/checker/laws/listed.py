@@ -14,9 +14,9 @@ from flint import arb
 from ..law import CheckedLaw, exact, precision
 from .laplace import LaplaceLaw, Laplaces
 
-LIST_OUTCOMES_MOST = 300_000
-WORK_MOST = 6_000_000  # terms of all polynomials
-LIST_BITS, LIST_BITS_MOST, ACCURATE = 192, 1 << 14, 96
+LIST_OUTCOMES_MAX = 300_000
+WORK_MAX = 6_000_000  # terms of all polynomials
+LIST_BITS, LIST_BITS_MAX, ACCURATE = 192, 1 << 14, 96
 
 Atoms = list[tuple[arb, arb]]  # P-mass and loss
 
@@ -33,14 +33,14 @@ def enclosed(terms: Sequence[tuple[CheckedLaw, int]], epsilon: arb) -> arb | Non
             return None
         kinds = sum(not p.is_zero() and not q.is_zero() for p, q in atoms)
         size *= comb(count + kinds - 1, count) if kinds else 0
-    if size > LIST_OUTCOMES_MOST or size * signs * max(uses, 1) > WORK_MOST:
+    if size > LIST_OUTCOMES_MAX or size * signs * max(uses, 1) > WORK_MAX:
         return None
     bits = LIST_BITS
     while True:
         with precision(bits):
-            found = _delta(others, [(exact(edge), count) for edge, count in edges], epsilon)
-        if found.is_exact() or found.rel_accuracy_bits() >= ACCURATE or bits >= LIST_BITS_MOST:
-            return found
+            value = _delta(others, [(exact(edge), count) for edge, count in edges], epsilon)
+        if value.is_exact() or value.rel_accuracy_bits() >= ACCURATE or bits >= LIST_BITS_MAX:
+            return value
         bits *= 2  # what the residues cancel is not known beforehand
 
 

@@ -10,28 +10,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ... import work
+from ... import compute_budget
 from ...kernels.enclosure import FloatArray
 from ...relation import Direction
 from .statistic import Labels, SumWindow
 
 LABEL_REACH = 12.0  # standard deviations of a step, on either side of both laws
 GRID_POINTS = 2401
-LABEL_SKETCH_CELLS, SKETCH_LEAST = 1 << 11, 64  # of a sketch, and of those the least that have digits
+LABEL_SKETCH_CELLS, SKETCH_MIN = 1 << 11, 64  # of a sketch, and of those the least that have digits
 SKETCH_INSIDE = 0.9  # of its largest loss: what counts must have digits
 CELLS_PER_ROOT = 16, 64  # of the number of steps, in a sketch and at last: labels of many steps are small
 SKETCH_UNITS = 500.0  # of work: one cell of one tilt of one statistic looked at
 LABEL_TRIES = 20
-LABEL_STRIDE, STRIDE_LEAST = 0.4, 0.03
+LABEL_STRIDE, STRIDE_MIN = 0.4, 0.03
 COMPASS = ((-1.0, 1.0), (1.0, -1.0), (0.5, 0.5), (-0.5, -0.5))  # of log x and log(1 + c): along the ridge, and across
 LABEL_START = (0.3, 1.5)  # x/(k/(t - k)) and c
 LABEL_DEEP = 1e-11  # of the tilted laws: what may lie outside of the window
 TILT_STRIDE, MU_SMALL = 0.5, 0.5  # between tilts, in slopes; the mu below which a deviation of T may be more
-TILTS_MOST = 9
+TILTS_MAX = 9
 SKETCH_STRIDE = 1.8  # of these, in a sketch
 TILT_SHARE = 0.8  # of the tilt that counts: one before it reaches as far
 DEPTHS = (3, 4, 5, 6, 8, 11, 16, 24)  # tilts of a sketch
-EVENT_LEAST, DELTA_USUAL = 1e-280, 1e-5
+EVENT_MIN, DELTA_USUAL = 1e-280, 1e-5
 COMMON_DELTA = 0.5  # of the total variation: a delta that is not far out
 FEW_BITS = 12
 FEW_USES = 32
@@ -97,11 +97,11 @@ class Chooser:
         best, stride = _shown(law, near), LABEL_STRIDE
         for _ in range(LABEL_TRIES):
             tries = [(found[0] + stride * u, found[1] + stride * v) for u, v in COMPASS]
-            values = [_shown(self._at(each, depth, True), near) if each[1] >= 0.0 else 0.0 for each in tries]
+            values = [_shown(self._at(attempt, depth, True), near) if attempt[1] >= 0.0 else 0.0 for attempt in tries]
             most = max(values)
             if most > best:
                 best, found = most, tries[values.index(most)]
-            elif stride > STRIDE_LEAST:
+            elif stride > STRIDE_MIN:
                 stride *= 0.5
             else:
                 break
@@ -115,7 +115,7 @@ class Chooser:
         """So many tilts that what counts has digits."""
         for depth in DEPTHS:
             law = self._at(place, depth, removed)
-            if law.loss.size > SKETCH_LEAST and self._near(law, wanted) < SKETCH_INSIDE * float(law.loss.max()):
+            if law.loss.size > SKETCH_MIN and self._near(law, wanted) < SKETCH_INSIDE * float(law.loss.max()):
                 break
         return depth, law
 
@@ -130,7 +130,7 @@ class Chooser:
         end = TILT_SHARE * self._tilt(label, shape.total)
         stride = self._stride(label, shape.slope)
         first_tilt, last_tilt = min(0.0, end), max(shape.slope, end)
-        count = min(max(math.ceil((last_tilt - first_tilt) / stride), 1), TILTS_MOST)
+        count = min(max(math.ceil((last_tilt - first_tilt) / stride), 1), TILTS_MAX)
         row = np.linspace(first_tilt, last_tilt, count + 1).tolist()
         low, high = self._ends(label, row[0], row[-1], stride)
         step = _few_bits((high - low) / (cells - 4))
@@ -152,7 +152,7 @@ class Chooser:
     def _sketch(self, x: float, c: float, depth: int, removed: bool) -> LabelSketch:
         """By plain transforms, each value from the tilt where it has most digits."""
         cells = self.cells(LABEL_SKETCH_CELLS, CELLS_PER_ROOT[0])
-        work.spend(SKETCH_UNITS * depth * cells)
+        compute_budget.spend(SKETCH_UNITS * depth * cells)
         label = self._label(x, c)
         stride = SKETCH_STRIDE * self._stride(label, 1.0 / (1.0 + c / 2.0)) * (1.0 if removed else -1.0)
         tilts = [stride * index for index in range(depth)]
@@ -193,7 +193,7 @@ class Chooser:
         """The loss that counts; 0 where so much delta is common."""
         if wanted.epsilon is not None:
             return min(wanted.epsilon, 500.0)
-        delta = max(wanted.delta or DELTA_USUAL, EVENT_LEAST)
+        delta = max(wanted.delta or DELTA_USUAL, EVENT_MIN)
         if delta > COMMON_DELTA * _shown(law, 0.0):
             return 0.0
         low, high = -50.0, 500.0
@@ -257,8 +257,8 @@ def _slope(law: LabelSketch, at: int) -> float:
     left, right = max(at - len(law.loss) // 8, 0), min(at + len(law.loss) // 8, len(law.loss) - 1)
     if left >= right:
         return 0.5
-    found = abs(float((law.loss[right] - law.loss[left]) / (law.total[right] - law.total[left])))
-    return min(max(found, 0.02), 1.5)
+    value = abs(float((law.loss[right] - law.loss[left]) / (law.total[right] - law.total[left])))
+    return min(max(value, 0.02), 1.5)
 
 
 def _few_bits(step: float) -> float:

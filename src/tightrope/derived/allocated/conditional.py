@@ -19,8 +19,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import work
-from ...kernels.directed import lowered, raised
+from ... import compute_budget
+from ...kernels.directed import round_down, round_up
 from ...kernels.enclosure import Enclosure, FloatArray
 from ...kernels.fft import upper_sum
 from ...kernels.ulps import UNIT
@@ -32,7 +32,7 @@ COEFFICIENT_UNITS = 64.0  # roundings of a coefficient, of its product with a mo
 CELL_POINT_UNITS = 40.0  # of work: one value of T at one point
 LEAST_SPREAD = 1e-9  # relative: a law that looks narrower is treated as this wide
 EVENT_UNITS = 2.0**20  # roundings of a sum over all values of T
-EVENTS_MOST = 4000
+EVENTS_MAX = 4000
 COMMON_SHARE = 1e-4  # of both laws: what is not common
 
 
@@ -41,7 +41,7 @@ class _Cells:
 
     def __init__(self, values: Values, kept: NDArray[np.intp], rest: float) -> None:
         self.rest = rest
-        self.moments = {order: each[kept] for order, each in values.moments.items()}
+        self.moments = {order: enclosure[kept] for order, enclosure in values.moments.items()}
         self.log_most = values.log_most[kept]
         with np.errstate(all="ignore"):
             self.upper = {order: _above(moment) for order, moment in self.moments.items()}
@@ -58,23 +58,23 @@ class _Cells:
     def calls(self, a: float) -> float:
         """At or above E_Q(L - a)_+."""
         p = self.upper[1]
-        work.spend(CELL_POINT_UNITS * p.size)
+        compute_budget.spend(CELL_POINT_UNITS * p.size)
         with np.errstate(all="ignore"):
-            share = lowered(a * np.exp(-self.log_most), 64.0 + 2.0 * abs(self.log_most))
-            found = np.fmin(p, raised(p * np.maximum(1.0 - share, 0.0), 8.0))
+            share = round_down(a * np.exp(-self.log_most), 64.0 + 2.0 * abs(self.log_most))
+            values = np.fmin(p, round_up(p * np.maximum(1.0 - share, 0.0), 8.0))
             for bound in self._polynomials(a, calls=True):
-                found = np.fmin(found, bound)
-        return raised(upper_sum(np.maximum(found, 0.0)) + self.rest, 8.0)
+                values = np.fmin(values, bound)
+        return round_up(upper_sum(np.maximum(values, 0.0)) + self.rest, 8.0)
 
     def puts(self, a: float) -> float:
         """At or above E_Q(a - L)_+."""
         q = self.upper[0]
-        work.spend(CELL_POINT_UNITS * q.size)
+        compute_budget.spend(CELL_POINT_UNITS * q.size)
         with np.errstate(all="ignore"):
-            found = raised(a * q, 4.0)
+            values = round_up(a * q, 4.0)
             for bound in self._polynomials(a, calls=False):
-                found = np.fmin(found, bound)
-        return raised(upper_sum(np.maximum(found, 0.0)) + raised(a * self.rest, 4.0), 8.0)
+                values = np.fmin(values, bound)
+        return round_up(upper_sum(np.maximum(values, 0.0)) + round_up(a * self.rest, 4.0), 8.0)
 
     def _polynomials(self, a: float, calls: bool) -> list[FloatArray]:
         """Means of what is above, each a polynomial of L; nan where it says nothing."""
@@ -110,7 +110,7 @@ class _Cells:
         for order, coefficient in enumerate(coefficients):
             total = total + coefficient * self.moments[order].value
             size = size + abs(coefficient) * self.spread[order]
-        made = total + raised(size, 64.0)
+        made = total + round_up(size, 64.0)
         return np.where(np.isfinite(made), made, np.nan)
 
 
@@ -122,18 +122,18 @@ class Conditional:
         self._by_p = _counting(values, self.p, values.p_outside, tail)
         self._by_q = _counting(values, self.q, values.q_outside, tail)
 
-    def profile(self, a: float, direction: Direction) -> float:
+    def hockey_stick(self, a: float, direction: Direction) -> float:
         """At or above H(a) of (P', Q') for REMOVE, of (Q', P') for ADD."""
         if direction is Direction.ADD:  # E(1 - a L)_+ = a E(1/a - L)_+ = 1 - a + a E(L - 1/a)_+
             if a >= 1.0:
-                found = a * self._by_q.puts(1.0 / a * (1.0 + 4.0 * UNIT))
+                value = a * self._by_q.puts(1.0 / a * (1.0 + 4.0 * UNIT))
             else:
-                found = (1.0 - a) + a * self._by_p.calls(1.0 / a * (1.0 - 4.0 * UNIT))
+                value = (1.0 - a) + a * self._by_p.calls(1.0 / a * (1.0 - 4.0 * UNIT))
         elif a >= 1.0:  # E(L - a)_+ = 1 - a + E(a - L)_+
-            found = self._by_p.calls(a)
+            value = self._by_p.calls(a)
         else:
-            found = (1.0 - a) + self._by_q.puts(a)
-        return min(raised(found, 8.0), 1.0)
+            value = (1.0 - a) + self._by_q.puts(a)
+        return min(round_up(value, 8.0), 1.0)
 
     def losses(self, direction: Direction) -> tuple[float, float, float, float]:
         """About where the losses of nearly all outcomes lie, and, between, those of the common ones."""
@@ -147,7 +147,9 @@ class Conditional:
         order = np.argsort(losses)
         both = (cells.moments[0].value + cells.moments[1].value)[sure][order]
         share = np.cumsum(both) / both.sum()
-        common, rare = (losses[order][int(np.searchsorted(share, each))] for each in (COMMON_SHARE, 1.0 - COMMON_SHARE))
+        common, rare = (
+            losses[order][int(np.searchsorted(share, value))] for value in (COMMON_SHARE, 1.0 - COMMON_SHARE)
+        )
         return float(losses.min()), float(common), float(rare), float(losses.max())
 
     def events(self, direction: Direction) -> list[tuple[float, float]]:
@@ -161,8 +163,8 @@ class Conditional:
             first, second = (p[0], q[1]) if direction is Direction.REMOVE else (q[0], p[1])
             kept = np.flatnonzero((first > 0.0) & np.isfinite(second))
             order = kept[np.argsort(-first[kept] / second[kept], kind="stable")]
-        ones = lowered(np.cumsum(first[order]), EVENT_UNITS)
-        others = raised(np.cumsum(second[order]), EVENT_UNITS)
+        ones = round_down(np.cumsum(first[order]), EVENT_UNITS)
+        others = round_up(np.cumsum(second[order]), EVENT_UNITS)
         places = _spread(ones, others)
         return [(float(ones[i]), float(others[i])) for i in places]
 
@@ -173,17 +175,17 @@ def _counting(values: Values, mass: Enclosure, outside: float, tail: float) -> _
     order = np.argsort(most, kind="stable")
     with np.errstate(all="ignore"):
         few = int(np.searchsorted(np.cumsum(most[order]), tail))
-    return _Cells(values, np.sort(order[few:]), raised(upper_sum(most[order[:few]]) + outside, 8.0))
+    return _Cells(values, np.sort(order[few:]), round_up(upper_sum(most[order[:few]]) + outside, 8.0))
 
 
 def _spread(ones: FloatArray, others: FloatArray) -> list[int]:
     """Places of events that tell: where either law has grown by a share, and evenly between."""
-    if len(ones) <= EVENTS_MOST:
+    if len(ones) <= EVENTS_MAX:
         return list(range(len(ones)))
     with np.errstate(all="ignore"):
         length = np.log(ones / ones[0]) + np.cumsum(np.diff(ones, prepend=0.0)) * 20.0
         length = length + np.log(others / others[0]) + others * 20.0
-    wanted = np.linspace(length[0], length[-1], EVENTS_MOST)
+    wanted = np.linspace(length[0], length[-1], EVENTS_MAX)
     return sorted({int(i) for i in np.searchsorted(length, wanted).clip(0, len(ones) - 1)})
 
 
@@ -202,8 +204,8 @@ def point_row(losses: Sequence[tuple[float, float, float, float]], near: Sequenc
     )
     third = count // 3
     rows = [np.linspace(low, high, third), np.linspace(common, max(rare, *near), third)]
-    for each in near:
-        reach = 0.25 * max(abs(each), math.log(2.0))
-        rows.append(each + np.linspace(-1.0, 1.0, third // len(near)) ** 3 * reach)
-    found: list[float] = np.exp(np.unique(np.concatenate(rows))).tolist()
-    return found
+    for value in near:
+        reach = 0.25 * max(abs(value), math.log(2.0))
+        rows.append(value + np.linspace(-1.0, 1.0, third // len(near)) ** 3 * reach)
+    values: list[float] = np.exp(np.unique(np.concatenate(rows))).tolist()
+    return values

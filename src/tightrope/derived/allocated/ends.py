@@ -15,19 +15,19 @@ from collections.abc import Iterable
 import numpy as np
 from flint import arb
 
-from ... import work
+from ... import compute_budget
 from ...errors import Refusal, UnsupportedMechanism
 from ...kernels.ball import integer
-from ...kernels.directed import lowered, raised
+from ...kernels.directed import round_down, round_up
 from ...kernels.ulps import UNIT
 from ...relation import Direction
 from ..dyadic import DyadicPair
 from ..polygon import SPARE_BITS, Corner, concave
 from .laws import MergedLaw, SplitLaw, SumLaw
 
-MEAN_BITS_MOST = 1 << 11
+MEAN_BITS_MAX = 1 << 11
 ENDS_POINT = 3e4  # units of work, for both pairs
-ROUNDED_MOST = 2.0**-5  # relative: beyond, a law in float64 says little
+ROUNDED_MAX = 2.0**-5  # relative: beyond, a law in float64 says little
 
 Whole = tuple[int, int]  # mantissa, exponent
 
@@ -35,10 +35,10 @@ Whole = tuple[int, int]  # mantissa, exponent
 def above(law: SplitLaw, steps: int, direction: Direction) -> DyadicPair:
     """Atoms, from the largest loss on."""
     _demand(law)
-    work.spend(0.5 * ENDS_POINT * len(law.points))
-    masses = raised(law.columns[0], 2.0 * law.units)
-    infinite = raised(law.beyond / steps, 2.0 * law.units) if direction is Direction.REMOVE else 0.0
-    zero = float(raised(law.zero[0], 2.0 * law.units))
+    compute_budget.spend(0.5 * ENDS_POINT * len(law.points))
+    masses = round_up(law.columns[0], 2.0 * law.units)
+    infinite = round_up(law.beyond / steps, 2.0 * law.units) if direction is Direction.REMOVE else 0.0
+    zero = float(round_up(law.zero[0], 2.0 * law.units))
     bits = _bits([*masses, *(masses * law.points / steps), infinite, zero])
     rows = []
     for mass, point in zip(masses.tolist(), law.points.tolist(), strict=True):
@@ -59,11 +59,11 @@ def above(law: SplitLaw, steps: int, direction: Direction) -> DyadicPair:
 def below(law: MergedLaw, steps: int, infinite: arb, direction: Direction) -> DyadicPair:
     """Events of the cells with the largest losses; infinite: P-mass of infinite loss for REMOVE."""
     _demand(law)
-    work.spend(0.5 * ENDS_POINT * len(law.points))
+    compute_budget.spend(0.5 * ENDS_POINT * len(law.points))
     (m, v), (zero, _) = law.columns, law.zero
     units = 2.0 * law.units + 4.0
     remove = direction is Direction.REMOVE
-    m, v = (raised(m, units), lowered(v, units)) if remove else (lowered(m, units), raised(v, units))
+    m, v = (round_up(m, units), round_down(v, units)) if remove else (round_down(m, units), round_up(v, units))
     with np.errstate(all="ignore"):
         order = np.argsort(np.where(m > 0.0, v / m, np.inf if remove else -np.inf), kind="stable")
     order = order[::-1] if remove else order
@@ -71,7 +71,7 @@ def below(law: MergedLaw, steps: int, infinite: arb, direction: Direction) -> Dy
     if remove:
         p = max(integer((infinite * arb(2) ** bits).lower().floor()) or 0, 0)
     else:
-        p = _whole(_number(float(lowered(zero, units))), bits, 1, up=False)
+        p = _whole(_number(float(round_down(zero, units))), bits, 1, up=False)
     q, one, corners = 0, 1 << bits, [(0, p)]
     for mass, value in zip(m[order].tolist(), v[order].tolist(), strict=True):
         masses, values = _whole(_number(mass), bits, 1, up=remove), _whole(_number(value), bits, steps, up=not remove)
@@ -96,14 +96,14 @@ def _clipped(rows: Iterable[Corner], one: int) -> list[Corner]:
 
 
 def _demand(law: SumLaw) -> None:
-    if not law.units * UNIT <= ROUNDED_MOST:
+    if not law.units * UNIT <= ROUNDED_MAX:
         raise UnsupportedMechanism("so many steps round too often in float64; ask for fewer", Refusal.TOO_MUCH_WORK)
 
 
 def _bits(masses: Iterable[float]) -> int:
     """Over which the least that is not 0 keeps some bits."""
     least = min((mass for mass in masses if mass > 0.0), default=1.0)
-    return min(SPARE_BITS + max(-math.frexp(least)[1], 0), MEAN_BITS_MOST)
+    return min(SPARE_BITS + max(-math.frexp(least)[1], 0), MEAN_BITS_MAX)
 
 
 def _number(value: float) -> Whole:

@@ -97,7 +97,7 @@ def blocks(shape: Extent, fine: Fine) -> list[Block]:
 def grid_points(places: Sequence[Block]) -> FloatArray:
     """All of them."""
     rows = (np.arange(start, start + size, dtype=np.float64) for _, start, size in places)
-    return np.concatenate([np.ldexp(row, each.exponent) for row, each in zip(rows, places, strict=True)])
+    return np.concatenate([np.ldexp(row, place.exponent) for row, place in zip(rows, places, strict=True)])
 
 
 def halved(piece: GradedRow, split: bool) -> GradedRow:
@@ -139,8 +139,8 @@ def added(one: GradedRow, other: GradedRow) -> GradedRow:
     start = min(one.start, other.start)
     stop = max(one.start + one.size, other.start + other.size)
     columns = np.zeros((len(one.columns), stop - start))
-    for each in (one, other):
-        columns[:, each.start - start : each.start - start + each.size] += each.columns
+    for row in (one, other):
+        columns[:, row.start - start : row.start - start + row.size] += row.columns
     return GradedRow(one.exponent, start, columns)
 
 
@@ -159,7 +159,7 @@ class Regridded:
         low, high = (math.ldexp(end, piece.exponent) for end in (piece.start, piece.start + piece.size - 1))
         for index in range(max(bisect_right(self._starts, low) - 1, 0), bisect_right(self._starts, high)):
             (exponent, start, size), row = self._blocks[index], self._rows[index]
-            part = cut(piece, *(in_steps(each, exponent, piece.exponent) for each in (start, start + size)))
+            part = cut(piece, *(in_steps(value, exponent, piece.exponent) for value in (start, start + size)))
             if exponent <= piece.exponent:
                 stride = 1 << (piece.exponent - exponent)
                 place = part.start * stride - start

@@ -20,8 +20,8 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from ... import work
-from ...kernels.directed import TINIEST, raised
+from ... import compute_budget
+from ...kernels.directed import TINIEST, round_up
 from ...kernels.enclosure import FloatArray
 from ...kernels.fft import upper_sum
 from .grid import Block, Extent, Fine, GradedRow, Regridded, added, blocks, cut, halved, in_steps
@@ -65,17 +65,17 @@ class SumLaw(ABC):
         shape = _sum_shape(self, other, fine.left, light)
         places = blocks(shape, fine)
         many = sum(piece.size for law in (self, other) for piece in law.pieces)
-        work.hold(64.0 * (many + sum(block.size for block in places)))
+        compute_budget.hold(64.0 * (many + sum(block.size for block in places)))
         target = Regridded(places, len(self.zero), self.split)
         zero, beyond = self._product(self.zero[:, None], other.zero[:, None])[:, 0], 0.0
         for piece in (*_scaled(self, other.zero), *_scaled(other, self.zero), *_products(self, other)):
             ends = _placed(piece, places, self.split)
             zero, beyond = zero + ends.zero, beyond + ends.beyond
-            for each in ends.inside:
-                target.add(each)
+            for row in ends.inside:
+                target.add(row)
         spans = places[-1].exponent - min(law.pieces[0].exponent for law in (self, other))
         units = self.units + other.units + 2.0 * many + 16.0 * (spans + len(places)) + 64.0
-        more = raised((self.beyond * other.total + other.beyond * self.total) + beyond, units)
+        more = round_up((self.beyond * other.total + other.beyond * self.total) + beyond, units)
         return self._made(target.pieces(), *self._hidden(zero, more, many, places), units).trimmed(light)
 
     def trimmed(self, light: Light) -> Self:
@@ -100,10 +100,10 @@ class SumLaw(ABC):
         for piece in self.pieces:
             ends = _placed(piece, kept, self.split)
             zero, beyond = zero + ends.zero, beyond + ends.beyond
-            for each in ends.inside:
-                target.add(each)
+            for row in ends.inside:
+                target.add(row)
         units = self.units + 2.0 * len(points) + 16.0
-        return self._made(target.pieces(), zero, raised(beyond, units), units)
+        return self._made(target.pieces(), zero, round_up(beyond, units), units)
 
     @property
     def total(self) -> float:
@@ -146,7 +146,7 @@ class SplitLaw(SumLaw):
 
     @staticmethod
     def _product(one: FloatArray, other: FloatArray) -> FloatArray:
-        work.spend(SUM_PRODUCT * one.size * other.size)
+        compute_budget.spend(SUM_PRODUCT * one.size * other.size)
         with np.errstate(under="ignore"):
             return _convolved(one[0], other[0])[None, :]
 
@@ -159,15 +159,15 @@ class MergedLaw(SumLaw):
     @staticmethod
     def _product(one: FloatArray, other: FloatArray) -> FloatArray:
         """Cells that underflow could matter to are left out of every event."""
-        work.spend(SUM_PRODUCT * one.size * other.size)
+        compute_budget.spend(SUM_PRODUCT * one.size * other.size)
         (m, v), (n, w) = one, other
         with np.errstate(under="ignore"):
             value = 2.0 * _convolved(m, v) if one is other else _convolved(m, w) + _convolved(v, n)
-            found = np.stack([_convolved(m, n), value])
+            values = np.stack([_convolved(m, n), value])
         # Without a value only where no factor has one: what a product hides would look like infinite loss.
         valued = v.any() or w.any()
-        found[:, (found[0] < LEAST_MASS) | (valued & (found[1] < LEAST_MASS))] = 0.0
-        return found
+        values[:, (values[0] < LEAST_MASS) | (valued & (values[1] < LEAST_MASS))] = 0.0
+        return values
 
 
 def _convolved(one: FloatArray, other: FloatArray) -> FloatArray:
@@ -175,12 +175,12 @@ def _convolved(one: FloatArray, other: FloatArray) -> FloatArray:
     rows = max(int(PRODUCTS_AT_ONCE / other.size), 1)
     if rows >= one.size:
         return np.convolve(one, other)
-    found = np.zeros(one.size + other.size - 1)
+    values = np.zeros(one.size + other.size - 1)
     for at in range(0, one.size, rows):
-        work.spend(0.0)  # paid for already: a look at the clock
+        compute_budget.spend(0.0)  # paid for already: a look at the clock
         block = np.convolve(one[at : at + rows], other)
-        found[at : at + block.size] += block
-    return found
+        values[at : at + block.size] += block
+    return values
 
 
 def _sum_shape(one: SumLaw, other: SumLaw, left: bool, light: Light) -> Extent:
@@ -208,7 +208,7 @@ def _products(one: SumLaw, other: SumLaw) -> list[GradedRow]:
     finer: list[GradedRow | None] = [None] * len(rows)
     found = []
     for exponent in range(exponents[0], exponents[-1] + 1):
-        work.spend(SUM_ROW)
+        compute_budget.spend(SUM_ROW)
         here = [row.get(exponent) for row in rows]
         for first, second in ((0, 0),) if same else ((0, 1), (1, 0)):
             piece, rest = here[first], finer[second]

@@ -5,7 +5,7 @@ With Y_i = dP/dQ of step i under Q and L = (Y_1 + ... + Y_t)/t,
     ADD      (Q^t, the same mean):                      H(a) = E(1 - a L)_+
 Both grow with the law of Y in convex order, so one law above and one below give two finite pairs (laws.py, ends.py).
 The base of ADD is of that direction, (without the record, with it): there Y = dQ/dP under P.
-Guarantee: `between` is lower and upper. Proof: docs/proofs/allocation.md.
+Guarantee: `bracket` is lower and upper. Proof: docs/proofs/allocation.md.
 Reference: Chua et al. 2025, "Balls-and-bins sampling for DP-SGD"; Feldman, Shenfeld 2025, "Privacy amplification by
 random allocation".
 """
@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from flint import arb
 
 from ...errors import UnsupportedMechanism
-from ...facets.between import Fineness
 from ...facets.cumulant import cumulant_above
+from ...facets.resolution import Resolution
 from ...kernels.ball import BITS_START, working_precision
 from ...pair import LossRange, Pair
 from ...relation import Direction
@@ -43,9 +43,9 @@ class AllocatedPair(Pair):
     def _not_known(self, *at: Any, **named: Any) -> NoReturn:
         raise UnsupportedMechanism("the law of one of many steps is not known by itself; engine='joint' composes it")
 
-    tails = profile = ball_tails = ball_profile = _not_known
+    tails = hockey_stick = ball_tails = ball_hockey_stick = _not_known
 
-    def bracketed(self) -> bool:
+    def has_bracket_only(self) -> bool:
         return True
 
     def reversed(self) -> AllocatedPair:
@@ -82,15 +82,15 @@ class AllocatedPair(Pair):
     def log_moment_above(self, order: float) -> arb | None:
         return arb(cumulant_above(self.base, order)) if self._moments_below_base() else None
 
-    def rho(self) -> arb | None:
-        return self.base.rho() if self._moments_below_base() else None
+    def zcdp_rho(self) -> arb | None:
+        return self.base.zcdp_rho() if self._moments_below_base() else None
 
-    def gaussian(self) -> arb | None:
-        return self.base.gaussian()
+    def gdp_mu(self) -> arb | None:
+        return self.base.gdp_mu()
 
-    def gaussian_limit(self, direction: Direction) -> arb | None:
+    def gdp_mu_lower(self, direction: Direction) -> arb | None:
         """Of the record in one step at least: L >= Y_1/t, so that H(a) >= H_base(t a)/t, whatever the others show."""
-        return self.base.gaussian_limit(direction) if direction is self.direction else None
+        return self.base.gdp_mu_lower(direction) if direction is self.direction else None
 
     def plainer(self) -> tuple[tuple[Pair, ...], Pair]:
         """What the first step alone shows, or the largest or the sum of all; and one step, the base.
@@ -99,14 +99,17 @@ class AllocatedPair(Pair):
         """
         first = poisson_pair(self.base, rate_ends(Fraction(1, self.steps))[0], self.direction)
         if self.direction is Direction.REMOVE:
-            return (*self.base.hidden(self.steps, 1), first), self.base
-        return (*(each.reversed() for each in self.base.reversed().hidden(self.steps, 1)), first), self.base
+            return (*self.base.hidden_participation(self.steps, 1), first), self.base
+        return (
+            *(pair.reversed() for pair in self.base.reversed().hidden_participation(self.steps, 1)),
+            first,
+        ), self.base
 
     @cached_property
     def _tables(self) -> Tables:
         return {}
 
-    def between(self, fine: Fineness) -> tuple[Pair, Pair]:
+    def bracket(self, fine: Resolution) -> tuple[Pair, Pair]:
         from .power import mean_pairs
         from .smooth import smooth_pairs
 

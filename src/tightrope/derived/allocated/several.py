@@ -21,8 +21,8 @@ import numpy as np
 from flint import arb
 
 from ...errors import UnsupportedMechanism
-from ...facets.between import Fineness
 from ...facets.cumulant import cumulant_above
+from ...facets.resolution import Resolution
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.overlaps import coverings_most
 from ...pair import LossRange, Pair
@@ -36,9 +36,9 @@ from .conditional import Conditional, point_row
 from .pair import allocated_pair
 from .statistic import SeveralSteps, values_of
 
-SETS_STEPS_MOST = 1 << 17
-MU_LEAST, MU_MOST = 1e-3, 6.0
-SETS_USES_MOST = 256
+SETS_STEPS_MAX = 1 << 17
+MU_MIN, MU_MAX = 1e-3, 6.0
+SETS_USES_MAX = 256
 
 
 class Grade(NamedTuple):
@@ -50,7 +50,7 @@ class Grade(NamedTuple):
 
 COARSE_GRADE, FULL_GRADE = Grade(1 << 12, 256), Grade(1 << 14, 1024)
 COARSE_POINTS = 512  # up to so many, the coarse one
-COVERINGS_MOST = 3000  # of four sets
+COVERINGS_MAX = 3000  # of four sets
 SETS_TAIL_SHARE = 1e-3  # of the tail that may be lost: for what lies beyond the last point
 SETS_APART = 0.05  # losses that count: nearer ones have one statistic
 SETS_NARROW = 1.05  # delta above over that below, for one use: blocks would say more next to never
@@ -70,9 +70,9 @@ class SeveralPair(Pair):
             "the law of several of many steps is not known by itself; engine='joint' composes it"
         )
 
-    tails = profile = ball_tails = ball_profile = _not_known
+    tails = hockey_stick = ball_tails = ball_hockey_stick = _not_known
 
-    def bracketed(self) -> bool:
+    def has_bracket_only(self) -> bool:
         return True
 
     def reversed(self) -> SeveralPair:
@@ -90,25 +90,25 @@ class SeveralPair(Pair):
     def log_moment_above(self, order: float) -> arb:
         return self.uses * arb(cumulant_above(self.base, order))
 
-    def rho(self) -> arb | None:
-        rho = self.base.rho()
+    def zcdp_rho(self) -> arb | None:
+        rho = self.base.zcdp_rho()
         return None if rho is None else self.uses * rho
 
-    def gaussian(self) -> arb | None:
-        mu = self.base.gaussian()
+    def gdp_mu(self) -> arb | None:
+        mu = self.base.gdp_mu()
         return None if mu is None else arb(self.uses).sqrt() * mu
 
-    def gaussian_limit(self, direction: Direction) -> arb | None:
+    def gdp_mu_lower(self, direction: Direction) -> arb | None:
         """One set alone: L >= Y_1 ... Y_k/C(t, k), whatever the others show."""
-        return self.gaussian() if direction is self.direction else None
+        return self.gdp_mu() if direction is self.direction else None
 
     def plainer(self) -> tuple[tuple[Pair, ...], Pair]:
         """What the first step alone shows, or the largest or the sum of all; and a product of blocks."""
         first = poisson_pair(self.base, rate_ends(Fraction(self.uses, self.steps))[0], self.direction)
         if self.direction is Direction.REMOVE:
-            return (*self.base.hidden(self.steps, self.uses), first), self._blocks
-        shown = self.base.reversed().hidden(self.steps, self.uses)
-        return (*(each.reversed() for each in shown), first), self._blocks
+            return (*self.base.hidden_participation(self.steps, self.uses), first), self._blocks
+        shown = self.base.reversed().hidden_participation(self.steps, self.uses)
+        return (*(pair.reversed() for pair in shown), first), self._blocks
 
     @cached_property
     def _blocks(self) -> Pair:
@@ -118,7 +118,7 @@ class SeveralPair(Pair):
     def _made(self) -> dict[Grade, tuple[Pair, Pair]]:
         return {}
 
-    def between(self, fine: Fineness) -> tuple[Pair, Pair]:
+    def bracket(self, fine: Resolution) -> tuple[Pair, Pair]:
         if fine.proof:
             return self.plainer()[0][-1], self._blocks
         grade = COARSE_GRADE if fine.points <= COARSE_POINTS else FULL_GRADE
@@ -126,14 +126,14 @@ class SeveralPair(Pair):
             self._made[grade] = self._pairs(grade, fine)
         return self._made[grade]
 
-    def _pairs(self, grade: Grade, fine: Fineness) -> tuple[Pair, Pair]:
+    def _pairs(self, grade: Grade, fine: Resolution) -> tuple[Pair, Pair]:
         with working_precision(BITS_START):
             mu = self.base.normal_shift()
         assert mu is not None
         law = SeveralSteps(mu, self.steps, self.uses)
         chooser = Chooser(float(mu.mid()), self.steps, self.uses, self.direction)
         tail = min(max(fine.tail, 1e-250), 1e-6)
-        orders = (0, 1, 2, 3, 4) if coverings_most(self.uses, 4) <= COVERINGS_MOST else (0, 1, 2)
+        orders = (0, 1, 2, 3, 4) if coverings_most(self.uses, 4) <= COVERINGS_MAX else (0, 1, 2)
         shapes: list[LabelShape] = []
         found: list[Conditional] = []
         for wanted in aims_of(fine.delta, fine.epsilon, fine.uses):
@@ -146,24 +146,24 @@ class SeveralPair(Pair):
                     )
                 )
         # Events of any statistic are real, and any bound from above holds: each is asked where it tells most.
-        events = [event for each in found for event in each.events(self.direction)]
+        events = [event for conditional in found for event in conditional.events(self.direction)]
         near = np.array([shape.near for shape in shapes])
-        row = point_row([each.losses(self.direction) for each in found], near.tolist(), grade.points)
-        points = [(a, found[np.argmin(abs(near - math.log(a)))].profile(a, self.direction)) for a in row]
+        row = point_row([conditional.losses(self.direction) for conditional in found], near.tolist(), grade.points)
+        points = [(a, found[np.argmin(abs(near - math.log(a)))].hockey_stick(a, self.direction)) for a in row]
         with working_precision(BITS_START):
             lower = below([(arb(p), arb(q)) for p, q in events])
             upper: Pair = above([(arb(alpha), arb(delta)) for alpha, delta in points])
         a = math.exp(shapes[0].near)
         shown = max((p - a * q for p, q in events), default=0.0)
-        if fine.uses > 1 or not found[0].profile(a, self.direction) <= SETS_NARROW * shown:
+        if fine.uses > 1 or not found[0].hockey_stick(a, self.direction) <= SETS_NARROW * shown:
             upper = LeastPair((upper, self._blocks))
         return lower, upper
 
 
 def blocks_pair(base: Pair, steps: int, uses: int, direction: Direction) -> Pair:
     """The product of so many blocks of steps, of sizes that differ by one at most, one use in each."""
-    each, longer = divmod(steps, uses)
-    blocks = [(each, uses - longer), (each + 1, longer)]
+    value, longer = divmod(steps, uses)
+    blocks = [(value, uses - longer), (value + 1, longer)]
     return product_pair((allocated_pair(base, size, direction), count) for size, count in blocks if count)
 
 
@@ -176,8 +176,8 @@ def several_pair(base: Pair, steps: int, uses: int, direction: Direction) -> Pai
 
 def sets_known(base: Pair, steps: int, uses: int) -> bool:
     """Whether k of t steps of this pair have a pair of their own: normal noise, and neither number too large."""
-    if not (1 < uses <= SETS_USES_MOST and uses < steps <= SETS_STEPS_MOST):
+    if not (1 < uses <= SETS_USES_MAX and uses < steps <= SETS_STEPS_MAX):
         return False
     with working_precision(BITS_START):
         mu = base.normal_shift()
-        return mu is not None and bool(mu > MU_LEAST) and bool(mu < MU_MOST)
+        return mu is not None and bool(mu > MU_MIN) and bool(mu < MU_MAX)

@@ -18,16 +18,16 @@ from typing import NamedTuple
 
 from flint import acb, acb_poly, arb
 
-from ... import work
-from ...facets.between import Fineness
+from ... import compute_budget
 from ...facets.ratio import RatioTransform
+from ...facets.resolution import Resolution
 from ...kernels.ball import BITS_START, working_precision
 from ...pair import Pair
 from ...relation import Direction
 from .. import polygon
 
-SMOOTH_NODES_LEAST, SMOOTH_NODES_MOST, SMOOTH_NODES_GROW = 8, 128, 1.25  # beyond, grids are quicker
-SMOOTH_PROOF_NODES_MOST = 4000
+SMOOTH_NODES_MIN, SMOOTH_NODES_MAX, SMOOTH_NODES_GROW = 8, 128, 1.25  # beyond, grids are quicker
+SMOOTH_PROOF_NODES_MAX = 4000
 SMOOTH_RATES = -20.0, 20.0  # logarithms of the rates that Chernoff's bound may take
 SMOOTH_THIRDS = 24
 SMOOTH_HALVINGS = 16
@@ -37,7 +37,7 @@ SMOOTH_WIDER_PERIOD = 1.02
 SMOOTH_SPARE_NATS = 3.0
 SMOOTH_NEAR_ZERO = 0.1
 SMOOTH_OCTAVES = 8
-SMOOTH_REAL_MOST = 1000.0  # e^{-c Y} takes so many nats of the precision
+SMOOTH_REAL_MAX = 1000.0  # e^{-c Y} takes so many nats of the precision
 SMOOTH_BLOCK_TERMS, SMOOTH_BLOCK_NATS = 16, 17.0  # of a sum, and what its balls may widen
 SMOOTH_POINT_WORK, SMOOTH_TERM_WORK = 1e5, 5e2  # units of work
 SMOOTH_AFFORDABLE = 0.3  # of the work that is left
@@ -78,7 +78,7 @@ class SumTable:
         centred = k - self.steps
         x = acb(0, 2 * arb.pi() * centred / p).exp()
         scale = (c * centred).exp() * 2 / p
-        g, f = (_series(each, x).real * scale for each in (self.puts, self.parts))
+        g, f = (_series(values, x).real * scale for values in (self.puts, self.parts))
         left = (c * centred).exp()
         once = (-c * p).exp()
         put_alias = once / (1 - once) * (k + p / (1 - once))
@@ -113,7 +113,7 @@ Tables = dict[tuple[float, bool], "SumTable | None"]  # by tail and proof; None 
 
 
 def smooth_pairs(
-    pair: Pair, steps: int, direction: Direction, fine: Fineness, tables: Tables
+    pair: Pair, steps: int, direction: Direction, fine: Resolution, tables: Tables
 ) -> tuple[Pair, Pair] | None:
     """A finite pair that one of so many steps dominates, and one that dominates it; None where it takes too long.
 
@@ -126,7 +126,7 @@ def smooth_pairs(
     if key not in tables:
         tables[key] = _made(pair, transform, steps, fine)
     table = tables[key]
-    if table is None or _point_work(table) * fine.points > SMOOTH_AFFORDABLE * work.left():
+    if table is None or _point_work(table) * fine.points > SMOOTH_AFFORDABLE * compute_budget.left():
         return None
     with working_precision(table.bits):
         return _polygons(table, transform.spread(), direction, fine)
@@ -136,12 +136,12 @@ def _point_work(table: SumTable) -> float:
     return SMOOTH_POINT_WORK + SMOOTH_TERM_WORK * table.line.nodes
 
 
-def _made(pair: Pair, transform: RatioTransform, steps: int, fine: Fineness) -> SumTable | None:
+def _made(pair: Pair, transform: RatioTransform, steps: int, fine: Resolution) -> SumTable | None:
     """A table that reaches to where H is about the tail."""
     most = _right(pair, transform, steps, fine.tail)
     for _ in range(SMOOTH_TRIES):
-        line = _line(transform, steps, most, fine.tail, SMOOTH_PROOF_NODES_MOST if fine.proof else SMOOTH_NODES_MOST)
-        if line is None or _line_work(transform, steps, line, fine.tail) > SMOOTH_AFFORDABLE * work.left():
+        line = _line(transform, steps, most, fine.tail, SMOOTH_PROOF_NODES_MAX if fine.proof else SMOOTH_NODES_MAX)
+        if line is None or _line_work(transform, steps, line, fine.tail) > SMOOTH_AFFORDABLE * compute_budget.left():
             return None
         bits = (
             math.ceil((line.log_scale - math.log(fine.tail * SMOOTH_SHARE)) / math.log(2.0))
@@ -163,7 +163,7 @@ def _right(pair: Pair, transform: RatioTransform, steps: int, tail: float) -> fl
     with working_precision(BITS_START):
         for _ in range(SMOOTH_HALVINGS):
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if pair.ball_profile(arb(middle)) > tail else (low, middle)
+            low, high = (middle, high) if pair.ball_hockey_stick(arb(middle)) > tail else (low, middle)
     together = transform.spread() * math.sqrt(-2.0 * steps * math.log(tail))
     return steps + max(math.expm1(high), together)
 
@@ -176,10 +176,10 @@ def _line(transform: RatioTransform, steps: int, most: float, tail: float, nodes
     lowest = lowest if lowest > SMOOTH_NEAR_ZERO * most else 0.0  # then no term wraps around from below
     period = SMOOTH_WIDER_PERIOD * (most - lowest)
     real = log_period / period
-    if real > SMOOTH_REAL_MOST:
+    if real > SMOOTH_REAL_MAX:
         return None
     log_scale = real * (most - steps) + steps * transform.log_rough(real) - 2.0 * math.log(real)
-    nodes = SMOOTH_NODES_LEAST
+    nodes = SMOOTH_NODES_MIN
     while True:
         fall = transform.fall(arb(real), arb(2.0 * math.pi * nodes / period))
         if real * (most - steps) + steps * float(fall.log_bound.mid()) + math.log(period + nodes) < log_left:
@@ -228,7 +228,7 @@ def _line_work(transform: RatioTransform, steps: int, line: InversionLine, tail:
 
 
 def _table(transform: RatioTransform, steps: int, line: InversionLine, tail: float, bits: int) -> SumTable:
-    work.spend(_line_work(transform, steps, line, tail))
+    compute_budget.spend(_line_work(transform, steps, line, tail))
     c, p = arb(line.real), arb(line.period)
     step = 2 * arb.pi() / p
     log_error = _log_error(steps, line, tail)
@@ -246,7 +246,7 @@ def _table(transform: RatioTransform, steps: int, line: InversionLine, tail: flo
     left_put = moduli[0] / (step * step * (line.nodes - 1))
     left_part = sum(moduli[:-1], arb(0)) / step + last / (step * step * ((line.nodes << SMOOTH_OCTAVES) - 1))
     best = _chernoff(transform, steps, line.lowest)[1] if line.lowest else 0.0
-    r = arb(max(min(best, SMOOTH_REAL_MOST), 2.0 * line.real))  # any above c is valid
+    r = arb(max(min(best, SMOOTH_REAL_MAX), 2.0 * line.real))  # any above c is valid
     moment = steps * transform.values(r, arb(0), 1, log_error)[0].real.log()
     return SumTable(
         line,
@@ -260,8 +260,8 @@ def _table(transform: RatioTransform, steps: int, line: InversionLine, tail: flo
     )
 
 
-def _polygons(table: SumTable, transform_spread: float, direction: Direction, fine: Fineness) -> tuple[Pair, Pair]:
-    work.spend(_point_work(table) * fine.points)
+def _polygons(table: SumTable, transform_spread: float, direction: Direction, fine: Resolution) -> tuple[Pair, Pair]:
+    compute_budget.spend(_point_work(table) * fine.points)
     t, line = table.steps, table.line
     width = transform_spread / math.sqrt(t)
     low, high = (math.asinh(math.log(max(k / t, math.exp(-SMOOTH_LOSS_FAR))) / width) for k in (line.least, line.most))

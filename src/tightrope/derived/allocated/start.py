@@ -15,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ... import work
+from ... import compute_budget
 from ...facets.finite import Atoms
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ...kernels.directed import TINIEST, lowered, raised
+from ...kernels.directed import TINIEST, round_down, round_up
+from ...kernels.double_double import double_double
 from ...kernels.enclosure import FloatArray, exact
-from ...kernels.twofold import twofold
 from ...kernels.ulps import UNIT
 from ...pair import TAIL_ERROR, Pair
 from ...relation import Direction
@@ -53,21 +53,21 @@ class Step(NamedTuple):
     def start(self, places: list[Block]) -> tuple[MergedLaw, SplitLaw]:
         """Below and above."""
         listed, points = self.pair.atoms(), grid_points(places)
-        work.spend(STEP_POINT * len(points))
-        work.hold(64.0 * len(points))
+        compute_budget.spend(STEP_POINT * len(points))
+        compute_budget.hold(64.0 * len(points))
         if listed is not None:
             return self._of_atoms(listed, places, points)
         return self._below(places, points), self._above(places, points)
 
     def _shape(self, fine: Fine, light: Light) -> Extent:
         """By halving intervals of the loss; only width depends on it."""
-        infinite = float(self.pair.tails(twofold(np.array([np.inf]))).p_above[0])
+        infinite = float(self.pair.tails(double_double(np.array([np.inf]))).p_above[0])
 
         def loss(kind: int, level: float) -> float:
             low, high = -LOSS_FARTHEST, LOSS_FARTHEST
             for _ in range(LOSS_HALVINGS):
                 middle = 0.5 * (low + high)
-                tails = self.pair.tails(twofold(np.array([middle])))
+                tails = self.pair.tails(double_double(np.array([middle])))
                 found = (tails.p_above[0] - infinite, tails.q_above[0], -tails.q_below[0])[kind]
                 low, high = (middle, high) if found > level else (low, middle)
             return high
@@ -80,16 +80,16 @@ class Step(NamedTuple):
 
     def _above(self, places: list[Block], points: FloatArray) -> SplitLaw:
         if self.direction is Direction.REMOVE:
-            profile = self.pair.profile(exact(points).log())
+            profile = self.pair.hockey_stick(exact(points).log())
             call = np.minimum(np.maximum.accumulate(np.maximum(profile.upper, 0.0)[::-1])[::-1], 1.0)
             # Mass beyond each point but the last; what is raised moves up.
-            slopes = raised((call[:-1] - call[1:]) / np.diff(points), 4.0) + TINIEST
+            slopes = round_up((call[:-1] - call[1:]) / np.diff(points), 4.0) + TINIEST
             beyond = np.minimum(np.maximum.accumulate(slopes[::-1])[::-1], 1.0)
             masses = -np.diff(np.concatenate([[1.0], beyond, [0.0]]))
             return SplitLaw(_pieces(places, masses[None, :]), np.zeros(1), float(call[-1]), FIRST_UNITS)
-        profile = self.pair.reversed().profile(-exact(points).log())
-        put = np.maximum.accumulate(raised(points * np.clip(profile.upper, 0.0, 1.0), 2.0) + TINIEST)
-        slopes = raised(np.diff(put, prepend=0.0) / np.diff(points, prepend=0.0), 4.0) + TINIEST
+        profile = self.pair.reversed().hockey_stick(-exact(points).log())
+        put = np.maximum.accumulate(round_up(points * np.clip(profile.upper, 0.0, 1.0), 2.0) + TINIEST)
+        slopes = round_up(np.diff(put, prepend=0.0) / np.diff(points, prepend=0.0), 4.0) + TINIEST
         within = np.minimum(np.maximum.accumulate(slopes), 1.0)
         masses = np.diff(np.append(within, 1.0))
         return SplitLaw(_pieces(places, masses[None, :]), within[:1], 0.0, FIRST_UNITS)
@@ -100,7 +100,7 @@ class Step(NamedTuple):
             least, most = lower_float(1 - leaked), upper_float(1 - leaked)
             gone = max(upper_float(leaked), 0.0)
         edges = np.append(-np.inf, np.log(0.5 * (points[1:] + points[:-1])))
-        tails = self.pair.tails(twofold(edges))
+        tails = self.pair.tails(double_double(edges))
         q_above, q_below = _more(tails.q_above), _less(tails.q_below)
         p_above, p_below = np.maximum(_less(tails.p_above) - gone, 0.0), _more(tails.p_below)
         p_below[0] = 0.0  # at the value 0
@@ -137,16 +137,19 @@ class Step(NamedTuple):
             beyond, zero = 0.0, zero + float(np.sum(listed.q.upper[far]))
         with np.errstate(under="ignore"):
             value = np.exp(np.clip(loss[~far], -LOSS_FARTHEST, LOSS_FARTHEST))
-        value = raised(value, FIRST_UNITS) if rise else lowered(value, FIRST_UNITS)
+        value = round_up(value, FIRST_UNITS) if rise else round_down(value, FIRST_UNITS)
         p, q = listed.p[~far], listed.q[~far]
         many = FIRST_UNITS + 2.0 * len(loss)
         masses, more, low = _split(points, value, q.upper)
         above = SplitLaw(
-            _pieces(places, masses[None, :]), np.array([raised(zero + low, many)]), raised(beyond + more, many), many
+            _pieces(places, masses[None, :]),
+            np.array([round_up(zero + low, many)]),
+            round_up(beyond + more, many),
+            many,
         )
         sure = (p.radius <= SURE * p.value) & (q.radius <= SURE * q.value)
         cells = np.searchsorted(0.5 * (points[1:] + points[:-1]), value[sure])
-        rows = np.stack([_gathered(cells, each.value[sure], len(points)) for each in (q, p)])
+        rows = np.stack([_gathered(cells, enclosure.value[sure], len(points)) for enclosure in (q, p)])
         lost = max(float(listed.lost.lower), 0.0)
         return MergedLaw(_pieces(places, rows), np.array([lost, 0.0]), 0.0, many + 2.0 * SURE / UNIT), above
 
@@ -159,7 +162,7 @@ def _shape_of(value: FloatArray, p: FloatArray, q: FloatArray, left: bool, light
     levels = (light.mass, (QUANTILE if left else 1.0 - QUANTILE) * below[-1], 0.5 * below[-1])
     low, outer, middle = (float(value[min(int(np.searchsorted(below, level)), len(value) - 1)]) for level in levels)
     high = float(value[max(int(np.searchsorted(-above, -light.value)) - 1, 0)])
-    return Extent(low, max(high, raised(low, 2.0**40)), middle, abs(outer - middle))
+    return Extent(low, max(high, round_up(low, 2.0**40)), middle, abs(outer - middle))
 
 
 def _split(points: FloatArray, value: FloatArray, mass: FloatArray) -> tuple[FloatArray, float, float]:
@@ -168,12 +171,12 @@ def _split(points: FloatArray, value: FloatArray, mass: FloatArray) -> tuple[Flo
     inside = ~(under | over)
     at = np.searchsorted(points, value[inside], side="right") - 1
     width = points[at + 1] - points[at]
-    found = _gathered(at, mass[inside] * ((points[at + 1] - value[inside]) / width), len(points))
-    found += _gathered(at + 1, mass[inside] * ((value[inside] - points[at]) / width), len(points))
-    found[0] += float(np.sum(mass[under] * (value[under] / points[0])))
-    found[-1] += float(np.sum(mass[over]))
+    values = _gathered(at, mass[inside] * ((points[at + 1] - value[inside]) / width), len(points))
+    values += _gathered(at + 1, mass[inside] * ((value[inside] - points[at]) / width), len(points))
+    values[0] += float(np.sum(mass[under] * (value[under] / points[0])))
+    values[-1] += float(np.sum(mass[over]))
     zero = float(np.sum(mass[under] * ((points[0] - value[under]) / points[0])))
-    return found, float(np.sum(mass[over] * (value[over] - points[-1]))), zero
+    return values, float(np.sum(mass[over] * (value[over] - points[-1]))), zero
 
 
 def _cells(below: FloatArray, above: FloatArray, total: float, slack: float) -> tuple[FloatArray, float]:
@@ -186,11 +189,11 @@ def _cells(below: FloatArray, above: FloatArray, total: float, slack: float) -> 
 
 def _rising(m: FloatArray, v: FloatArray) -> FloatArray:
     """Cells whose ratio v/m is not above that of all before are merged with them."""
-    found, places = np.stack([m, v]), np.flatnonzero((m > 0.0) | (v > 0.0))
+    values, places = np.stack([m, v]), np.flatnonzero((m > 0.0) | (v > 0.0))
     with np.errstate(all="ignore"):
         ratio = v[places] / m[places]
     if np.all(ratio[1:] >= ratio[:-1]):
-        return found
+        return values
     pools: list[tuple[float, float, int]] = []  # m, v, first place
     for place in places.tolist():
         mass, value = float(m[place]), float(v[place])
@@ -198,10 +201,10 @@ def _rising(m: FloatArray, v: FloatArray) -> FloatArray:
             before = pools.pop()
             mass, value, place = mass + before[0], value + before[1], before[2]
         pools.append((mass, value, place))
-    found[:] = 0.0
+    values[:] = 0.0
     for mass, value, place in pools:
-        found[:, place] = mass, value
-    return found
+        values[:, place] = mass, value
+    return values
 
 
 def _falls(mass: float, value: float, next_mass: float, next_value: float) -> bool:
@@ -216,11 +219,11 @@ def _gathered(places: npt.NDArray[np.int64], numbers: FloatArray, size: int) -> 
 
 
 def _more(tail: FloatArray) -> FloatArray:
-    return np.minimum(raised(tail, TAIL_UNITS) + TAIL_FLOOR, 1.0)
+    return np.minimum(round_up(tail, TAIL_UNITS) + TAIL_FLOOR, 1.0)
 
 
 def _less(tail: FloatArray) -> FloatArray:
-    return np.maximum(lowered(tail, TAIL_UNITS) - TAIL_FLOOR, 0.0)
+    return np.maximum(round_down(tail, TAIL_UNITS) - TAIL_FLOOR, 0.0)
 
 
 def _pieces(places: list[Block], columns: FloatArray) -> tuple[GradedRow, ...]:

@@ -23,15 +23,15 @@ from typing import NamedTuple
 import numpy as np
 from flint import arb
 
-from ... import work
+from ... import compute_budget
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ...kernels.directed import THOUSANDS, raised
+from ...kernels.directed import THOUSANDS, round_up
+from ...kernels.double_double import double_double
 from ...kernels.enclosure import Enclosure, FloatArray, around, enclosing, exact
 from ...kernels.fft_mixture import WeightedTerm, uncertain_spectrum, weighted_sum
 from ...kernels.normal import normal_tails
 from ...kernels.normal_cells import cell_masses
 from ...kernels.overlaps import coverings
-from ...kernels.twofold import twofold
 
 HIDDEN = 1e-300  # absolute: more than what products of doubles below the normal ones can hide
 LOG_SLACK = 1e-3  # absolute: more than the roundings of a logarithm of a sum over 2^24 steps (section 4)
@@ -99,7 +99,7 @@ class SeveralSteps:
         """The logarithm of what each nu weighs in E L^order."""
         found = {}
         counts = coverings(self.steps, self.uses, order)
-        work.spend(COUNT_UNITS * len(counts))
+        compute_budget.spend(COUNT_UNITS * len(counts))
         half_square = self.mu * self.mu / 2
         for covered, ways in counts.items():
             pairs = sum(nu * r * (r - 1) for r, nu in enumerate(covered))
@@ -122,28 +122,28 @@ class Values:
 
 def values_of(law: SeveralSteps, labels: Labels, window: SumWindow, orders: Sequence[int]) -> Values:
     """The moments of these orders, 0 and 1 among them."""
-    work.hold(16.0 * window.length * (4.0 * law.uses + 16.0))
+    compute_budget.hold(16.0 * window.length * (4.0 * law.uses + 16.0))
     with working_precision(BITS_START):
         masses = [cell_masses(labels.points, law.mu_between * float(r)) for r in range(max(orders) + 1)]
-        masses = [each.clip_below(0.0) for each in masses]
+        masses = [mass.clip_below(0.0) for mass in masses]
         moments, outside = {}, {}
         for order in orders:
-            found = _Moment(labels, window, order, masses[: order + 1], law.weights(order))
-            moments[order] = found.values()
+            moment = _Moment(labels, window, order, masses[: order + 1], law.weights(order))
+            moments[order] = moment.values()
             if order < 2:
-                outside[order] = found.outside()
+                outside[order] = moment.outside()
         top = np.asarray(labels.points[-1])
         beyond = [
-            float(raised(normal_tails(twofold(top) - float((law.mu_between * float(r)).upper))[0], THOUSANDS))
+            float(round_up(normal_tails(double_double(top) - float((law.mu_between * float(r)).upper))[0], THOUSANDS))
             for r in (0, 1)
         ]
-        q_top = raised(law.steps * beyond[0], THOUSANDS) + HIDDEN
-        p_top = raised(law.uses * beyond[1] + (law.steps - law.uses) * beyond[0], THOUSANDS) + HIDDEN
+        q_top = round_up(law.steps * beyond[0], THOUSANDS) + HIDDEN
+        p_top = round_up(law.uses * beyond[1] + (law.steps - law.uses) * beyond[0], THOUSANDS) + HIDDEN
         return Values(
             moments,
             _log_most(law, labels, window),
-            raised(outside[1] + p_top, THOUSANDS),
-            raised(outside[0] + q_top, THOUSANDS),
+            round_up(outside[1] + p_top, THOUSANDS),
+            round_up(outside[0] + q_top, THOUSANDS),
         )
 
 
@@ -171,7 +171,7 @@ class _Moment:
         self.labels, self.window, self.order = labels, window, order
         self.masses, self.weights = masses, weights
         self.covered = np.array(list(weights), dtype=np.float64)
-        self.logs = np.array([upper_float(each) for each in weights.values()])
+        self.logs = np.array([upper_float(weight) for weight in weights.values()])
         with np.errstate(all="ignore"):
             self.log_masses = [np.log(mass.upper + HIDDEN) for mass in masses]
 
@@ -180,9 +180,9 @@ class _Moment:
         n = self.window.start + np.arange(self.window.length, dtype=np.float64)
         best, radius = np.zeros_like(n), np.full_like(n, np.inf)
         for tilt in self.window.tilts:
-            found = self._tilted(_few_bits(tilt - self.order * self.window.slope), n)
-            closer = found.radius < radius
-            best, radius = np.where(closer, found.value, best), np.where(closer, found.radius, radius)
+            enclosure = self._tilted(_few_bits(tilt - self.order * self.window.slope), n)
+            closer = enclosure.radius < radius
+            best, radius = np.where(closer, enclosure.value, best), np.where(closer, enclosure.radius, radius)
         return around(np.where(np.isfinite(radius), best, 0.0), radius)
 
     def _tilted(self, tilt: float, n: FloatArray) -> Enclosure:
@@ -212,11 +212,11 @@ class _Moment:
         made = weighted_sum(factors, terms)
         wrapped = math.exp(min(self._log_outside(tilt) - scale + LOG_SLACK, 700.0))
         inside = np.roll(made.masses, -self.window.start)
-        found = around(inside, np.full_like(inside, raised(made.radius + wrapped, THOUSANDS)))
-        found = found * (exact(-tilt * n) + scale).exp()
+        enclosure = around(inside, np.full_like(inside, round_up(made.radius + wrapped, THOUSANDS)))
+        enclosure = enclosure * (exact(-tilt * n) + scale).exp()
         # An exponential that is not finite says nothing; one that is 0 hides less than this.
-        spoilt = ~(np.isfinite(found.value) & np.isfinite(found.radius))
-        return around(np.where(spoilt, 0.0, found.value), np.where(spoilt, np.inf, found.radius + HIDDEN))
+        spoilt = ~(np.isfinite(enclosure.value) & np.isfinite(enclosure.radius))
+        return around(np.where(spoilt, 0.0, enclosure.value), np.where(spoilt, np.inf, enclosure.radius + HIDDEN))
 
     def outside(self) -> float:
         """The mass of T outside of the window, with no tilt."""
@@ -227,7 +227,7 @@ class _Moment:
         above, below = self.window.start + self.window.length, self.window.start - 1
         ends = []
         for side, edge in ((1.0, above), (-1.0, below)):
-            others = (_few_bits(tilt + side * each * self.window.stride) for each in GUARD_TILTS)
+            others = (_few_bits(tilt + side * value * self.window.stride) for value in GUARD_TILTS)
             ends.append(min(self._log_total(other) - (other - tilt) * edge for other in others))
         return float(np.logaddexp(ends[0], ends[1]))
 
@@ -236,8 +236,8 @@ class _Moment:
         with np.errstate(all="ignore"):
             exponents = tilt * self.labels.values
             parts = []
-            for each in self.log_masses:
-                logs = exponents + each
+            for mass in self.log_masses:
+                logs = exponents + mass
                 top = float(np.max(logs))
                 parts.append(top + math.log(float(np.sum(np.exp(logs - top)))))
             sums = self.logs + self.covered @ np.array(parts)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from flint import arb, ctx
 
-from ... import work
+from ... import compute_budget
 from ...kernels.ball import integer, working_precision
 from .binomial import geometric, mass
 from .law import Chances, Counts, Scores
@@ -95,7 +95,7 @@ def _places(scores: Scores, window: Rows, bits: int, even: bool) -> Places | Non
 
 def _summed(draws: int, chances: Chances, places: Places, window: Rows) -> Sums | None:
     """None where what is left out has no bound."""
-    work.spend(BALL_ROW * max(window.last - window.first + 1, 0))
+    compute_budget.spend(BALL_ROW * max(window.last - window.first + 1, 0))
     t, rise, error, bits = places
     odds, share = chances.m / chances.not_m, chances.r / chances.not_r
     a, left = window.first, draws - window.first

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from flint import arb, ctx
 
-from ... import work
+from ... import compute_budget
 
-SUMMED_MOST = 20_000  # beyond, a beta function is faster: it takes twelve milliseconds at any size
+SUMMED_MAX = 20_000  # beyond, a beta function is faster: it takes twelve milliseconds at any size
 BINOMIAL_TERM = 600.0  # units of work
 
 
@@ -37,8 +37,8 @@ def at_least(n: int, least: int, p: arb, q: arb) -> arb:
         return arb(0)
     if least < n * p:
         return 1 - at_least(n, n - least + 1, q, p)
-    found = _summed(n, least, p, q)
-    return p.beta_lower(arb(least), arb(n - least + 1), True) if found is None else found
+    value = _summed(n, least, p, q)
+    return p.beta_lower(arb(least), arb(n - least + 1), True) if value is None else value
 
 
 def at_most(n: int, most: int, p: arb, q: arb) -> arb:
@@ -50,13 +50,13 @@ def _summed(n: int, least: int, p: arb, q: arb) -> arb | None:
     """Term by term; None where they are many."""
     term, odds, level = mass(n, least, p, q), p / q, arb(2) ** -ctx.prec
     total = term
-    for k in range(least, min(n, least + SUMMED_MOST)):
+    for k in range(least, min(n, least + SUMMED_MAX)):
         ratio = odds * (n - k) / (k + 1)
         if not (k - least) % 64:
-            work.spend(64 * BINOMIAL_TERM)
+            compute_budget.spend(64 * BINOMIAL_TERM)
             rest = geometric(term, ratio)
             if rest < level * total:
                 return total + arb(0).union(rest)
         term *= ratio
         total += term
-    return total if n - least <= SUMMED_MOST else None
+    return total if n - least <= SUMMED_MAX else None

@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 from flint import arb
 
-from ... import work
+from ... import compute_budget
 from .binomial import BINOMIAL_TERM, at_least, at_most, mass
 
 CELLS_FINE, CELLS_COARSE = 5.0, 2.0  # steps to a deviation
 REACH = 8.0, 5.0  # deviations below and above the mean that have fine cells
 CELLS_WIDER = 1.6  # times as wide as the cell above, further down
-ALL_MOST = 64  # users whose counts are all cells of their own
+ALL_MAX = 64  # users whose counts are all cells of their own
 
 
 class Cell(NamedTuple):
@@ -44,7 +44,7 @@ def cells(users: int, chance: arb, steps: float) -> list[Cell]:
             upto = at_most(users, end, chance, 1 - chance)
             share, before = (upto - before).max(arb(0)), upto
         else:
-            work.spend(BINOMIAL_TERM * (end - start + 1))
+            compute_budget.spend(BINOMIAL_TERM * (end - start + 1))
             share = arb(0)
             for d in range(start, end + 1):
                 at = mass(users, d, chance, 1 - chance) if at is None else at * (users - d + 1) / d * odds
@@ -55,16 +55,16 @@ def cells(users: int, chance: arb, steps: float) -> list[Cell]:
 
 def _starts(users: int, chance: float, steps: float) -> list[int]:
     """Steps around the mean, growing below, and 0."""
-    if users <= ALL_MOST:
+    if users <= ALL_MAX:
         return list(range(users + 1))
     mean, deviation = users * chance, _deviation(users, chance)
     step = max(deviation / steps, 1.0)
-    place, found = min(mean + REACH[1] * deviation, float(users)), {0}
+    place, values = min(mean + REACH[1] * deviation, float(users)), {0}
     while place > 0.0:
-        found.add(math.floor(place))
+        values.add(math.floor(place))
         step *= 1.0 if place > mean - REACH[0] * deviation else CELLS_WIDER
         place -= step
-    return sorted(found)
+    return sorted(values)
 
 
 def _deviation(users: int, chance: float) -> float:

@@ -28,7 +28,7 @@ def gone(law: Counts, scores: Scores, chances: Chances) -> bool:
     low, high = -math.log(float(scores.y)) - 60.0, -math.log(float(scores.tau)) + 8.0
     for _ in range(SECTIONS):
         one, other = low + 0.382 * (high - low), low + 0.618 * (high - low)
-        left, right = (float(log_bound(arb(each).exp()).mid()) for each in (one, other))
+        left, right = (float(log_bound(arb(value).exp()).mid()) for value in (one, other))
         low, high = (low, other) if left < right else (one, high)
         if min(left, right) < LOG_TINIEST - 50.0:
             break

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from flint import arb
 
-from ... import work
+from ... import compute_budget
 from ...kernels.ball import BITS_START, integer, lower_float, upper_float, working_precision
-from ...kernels.directed import FEW, TINIEST, lowered, raised
+from ...kernels.directed import FEW, TINIEST, round_down, round_up
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from .binomial import geometric, mass
@@ -25,9 +25,9 @@ from .window import Rows, rows
 
 DROP = 48.0  # nats that rows left out lie below the largest one
 UNITS_PER_ROW = 32.0  # ratios, their products and sums: fewer than 16 roundings for each row
-PRODUCT_LEAST, PRODUCT_ABOVE = 1e-250, 1e250  # of running products: far from where doubles end
-ROWS_LEAST = 200  # fewer are as quick in balls
-ROWS_MOST = 1 << 21
+PRODUCT_MIN, PRODUCT_ABOVE = 1e-250, 1e250  # of running products: far from where doubles end
+ROWS_MIN = 200  # fewer are as quick in balls
+ROWS_MAX = 1 << 21
 FLOAT_ROW = 250.0  # units of work
 
 
@@ -74,9 +74,9 @@ def float_told(law: Counts, epsilon: float, events: bool = True) -> FloatTold | 
         size = window.last - window.first + 1
         if window.top < LOG_TINIEST and gone(law, scores, chances):
             return FloatTold(0.0, TINIEST, 0.0, TINIEST)
-        if not ROWS_LEAST <= size <= ROWS_MOST:
+        if not ROWS_MIN <= size <= ROWS_MAX:
             return None
-        work.spend(FLOAT_ROW * size)
+        compute_budget.spend(FLOAT_ROW * size)
         line = _line(law.draws, scores, chances, window)
         chain = None if line is None else _chain(law.draws, chances, window, line)
         return None if line is None or chain is None else _told(law, scores, chances, window, line, chain, events)
@@ -122,7 +122,7 @@ def _chain(draws: int, chances: Chances, window: Rows, line: _Line) -> _Chain | 
     peak = min(max(window.peak - int(a[0]), 0), open_rows - 1)
     outer, c = _products(outer_ratio, peak), _products(ratio, peak)
     if not (
-        np.all((c > PRODUCT_LEAST) & (c < PRODUCT_ABOVE)) and np.all((outer > PRODUCT_LEAST) & (outer < PRODUCT_ABOVE))
+        np.all((c > PRODUCT_MIN) & (c < PRODUCT_ABOVE)) and np.all((outer > PRODUCT_MIN) & (outer < PRODUCT_ABOVE))
     ):
         return None
     low = high = c[0]
@@ -130,10 +130,10 @@ def _chain(draws: int, chances: Chances, window: Rows, line: _Line) -> _Chain | 
         fall = int(k[0]) * chances.not_r / ((int(left[0] - k[0]) + 1) * chances.r)
         if not fall < 1:
             return None
-        high = raised(c[0] * upper_float(1 / (1 - fall)), FEW)
+        high = round_up(c[0] * upper_float(1 / (1 - fall)), FEW)
     more = np.append(0.0, np.cumsum(r * down * c[:-1] + np.where(rises, c[1:], 0.0)))
     units = UNITS_PER_ROW * len(a) + 4.0 * FEW
-    return _Chain(a, outer, c, lowered(low + more, units), raised(high + more, units), units, peak, opens)
+    return _Chain(a, outer, c, round_down(low + more, units), round_up(high + more, units), units, peak, opens)
 
 
 def _products(ratio: FloatArray, start: int) -> FloatArray:
@@ -151,13 +151,13 @@ def _told(
     k, behind = line.k[skipped : skipped + some], line.behind[skipped:]
     left, r = law.draws - a, float(chances.r)
     share = float(chances.r / chances.not_r)
-    above, below = raised(outer, units), lowered(outer, units)
+    above, below = round_up(outer, units), round_down(outer, units)
     edge = r * (left[:some] - k) * c
-    tied = line.eta * raised(c * (1.0 + (left[:some] - k) / (k + 1.0) * share), units)
+    tied = line.eta * round_up(c * (1.0 + (left[:some] - k) / (k + 1.0) * share), units)
     near, far = behind[:some] - line.slip, behind[:some] + line.slip
     blur = FEW * UNIT * (edge + abs(behind[:some]) * high)
-    most = raised(edge, units) - near * np.where(near > 0.0, low, high) + tied + blur
-    least = lowered(edge, units) - far * np.where(far > 0.0, high, low) - blur
+    most = round_up(edge, units) - near * np.where(near > 0.0, low, high) + tied + blur
+    least = round_down(edge, units) - far * np.where(far > 0.0, high, low) - blur
     full_most = -behind[some:] + (line.slip + line.eta)
     full_least = -behind[some:] - line.slip
     row = int(a[peak])
@@ -184,8 +184,8 @@ def _told(
         return FloatTold(lower, upper, 0.0, 1.0)
     # E[b; b <= k], from below and from above.
     full = r * left[:some]
-    second_low = np.maximum(full * low - raised(edge, units) - FEW * UNIT * full * high, 0.0)
-    second_high = np.minimum(raised(full * high, FEW) - lowered(edge, units) + blur, k * high)
+    second_low = np.maximum(full * low - round_up(edge, units) - FEW * UNIT * full * high, 0.0)
+    second_high = np.minimum(round_up(full * high, FEW) - round_down(edge, units) + blur, k * high)
     p, w, ones, bs = law.p(), law.w(), np.ones(len(a) - some), r * left[some:]
     kept = w * law.draws + law.same
     p_low = (p - w) * total(below, low * a[:some], a[some:]) + kept * total(below, low, ones)

@@ -15,20 +15,20 @@ from itertools import pairwise
 import numpy as np
 from flint import arb, ctx
 
-from ...facets.between import Fineness
 from ...facets.lattice import LatticeStep
+from ...facets.resolution import Resolution
 from ...kernels.ball import BITS_START, upper_float, working_precision
+from ...kernels.double_double import DoubleDouble
 from ...kernels.enclosure import Enclosure, enclosing
-from ...kernels.twofold import Twofold
 from ...pair import BallTails, LossRange, Pair, Tails
 from .cells import CELLS_COARSE, CELLS_FINE, cells
+from .delta_ends import DeltaEnds, Mixture, Place, ball_told, finite_pairs, float_ends, hull, places, reading
 from .law import Counts
-from .readings import DeltaEnds, Mixture, Place, ball_told, finite_pairs, float_ends, hull, places, reading
 from .through_balls import ball_tails_as_floats, mirrored
 
 MIXTURE_POINTS = 128  # cells are coarser than more of them would show
 ATOMS_USERS, ATOMS_MIXED = 30, 8  # so few users have so few losses that all of them are asked
-COST_LEAST, COST_MOST, COST_PER_DEVIATION = 500, 60_000, 6.0
+COST_MIN, COST_MAX, COST_PER_DEVIATION = 500, 60_000, 6.0
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class ShuffledPair(Pair):
     categories: int | None = None
     third: bool = False
 
-    def tails(self, t: Twofold) -> Tails:
+    def tails(self, t: DoubleDouble) -> Tails:
         return ball_tails_as_floats(self, t)
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
         with working_precision(BITS_START):
             mixture = self._mixture(CELLS_FINE)
         found = []
@@ -63,9 +63,9 @@ class ShuffledPair(Pair):
         p, q, _ = ball_told(self._mixture(CELLS_FINE), abs(t))
         return BallTails(p, q, 1 - p, 1 - q) if t >= 0 else BallTails(1 - q, 1 - p, q, p)
 
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
         if not epsilon.is_exact():  # it falls
-            return self.ball_profile(epsilon.lower()).union(self.ball_profile(epsilon.upper()))
+            return self.ball_hockey_stick(epsilon.lower()).union(self.ball_hockey_stick(epsilon.upper()))
         forward = ball_told(self._mixture(CELLS_FINE), abs(epsilon)).delta
         return forward if epsilon >= 0 else mirrored(forward, epsilon)
 
@@ -79,17 +79,17 @@ class ShuffledPair(Pair):
         edge = self.epsilon.ball()
         return LossRange(-edge, edge)
 
-    def profile_cost(self) -> int:
+    def hockey_stick_cost(self) -> int:
         with working_precision(BITS_START):
             mixture = self._mixture(CELLS_FINE)
             chances = mixture[0][1].chances()
             spread = float((self.users * chances.m * chances.not_m).sqrt())
-        return int(min(COST_LEAST + COST_PER_DEVIATION * spread * len(mixture), COST_MOST))
+        return int(min(COST_MIN + COST_PER_DEVIATION * spread * len(mixture), COST_MAX))
 
-    def bracketed(self) -> bool:
+    def has_bracket_only(self) -> bool:
         return True
 
-    def between(self, fine: Fineness) -> tuple[Pair, Pair]:
+    def bracket(self, fine: Resolution) -> tuple[Pair, Pair]:
         with working_precision(BITS_START):
             above, edge = self._mixture(CELLS_COARSE), self.epsilon.ball()
             one = len(above) == 1
@@ -133,10 +133,10 @@ class ShuffledPair(Pair):
             return float_ends(reading(mixture, epsilon, proof=False, events=False))
         if epsilon == -np.inf:
             return 1.0, 1.0
-        found = reading(mixture, -epsilon, proof=False, events=False)
+        ends = reading(mixture, -epsilon, proof=False, events=False)
         with working_precision(BITS_START):
             return float_ends(
-                found._replace(lower=mirrored(found.lower, arb(epsilon)), upper=mirrored(found.upper, arb(epsilon)))
+                ends._replace(lower=mirrored(ends.lower, arb(epsilon)), upper=mirrored(ends.upper, arb(epsilon)))
             )
 
     def _atoms(self) -> list[float]:

@@ -6,18 +6,18 @@ import numpy as np
 from flint import arb
 
 from ...kernels.ball import BITS_START, working_precision
-from ...kernels.twofold import Twofold
+from ...kernels.double_double import DoubleDouble
 from ...pair import Pair, Tails
 
 
-def ball_tails_as_floats(pair: Pair, t: Twofold) -> Tails:
+def ball_tails_as_floats(pair: Pair, t: DoubleDouble) -> Tails:
     """All four at each t; far from an atom the balls hold all digits of a double."""
     points = np.atleast_1d(t.collapse())
-    found = np.empty((4, points.size))
+    values = np.empty((4, points.size))
     for index, point in enumerate(points.ravel()):
         with working_precision(2 * BITS_START):
-            found[:, index] = [min(max(float(each.mid()), 0.0), 1.0) for each in pair.ball_tails(arb(float(point)))]
-    return Tails(*(column.reshape(points.shape) for column in found))
+            values[:, index] = [min(max(float(tail.mid()), 0.0), 1.0) for tail in pair.ball_tails(arb(float(point)))]
+    return Tails(*(column.reshape(points.shape) for column in values))
 
 
 def mirrored(delta: arb, epsilon: arb) -> arb:

@@ -50,7 +50,7 @@ class _Logs(NamedTuple):
 
 def rows(draws: int, chances: Chances, scores: Scores, drop: float) -> Rows:
     """The rows without which about e^-drop of the sum is missing."""
-    m, not_m, r, not_r = (_log(each) for each in chances)
+    m, not_m, r, not_r = (_log(chance) for chance in chances)
     logs = _Logs(draws, m, not_m, r, not_r, float(scores.tau / scores.y), float(scores.gone / scores.y))
     least = _opening(draws, scores)
     if least > draws:

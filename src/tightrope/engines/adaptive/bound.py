@@ -18,9 +18,9 @@ from functools import partial
 
 from flint import arb
 
-from ... import work
+from ... import compute_budget
 from ...errors import UnsupportedMechanism, WorkExhausted
-from ...kernels import conditions
+from ...kernels import fp_environment
 from ...kernels.ball import BITS_START, lower_float, some, working_precision
 from . import tuning
 from .cells import Mesh
@@ -37,17 +37,17 @@ def delta_at_least(steps: Steps, epsilon: float, *, known: float = 0.0, proof: b
     """
     if epsilon < 0.0:
         backwards = [(tuple(pair.reversed() for pair in pairs), count) for pairs, count in steps]
-        found = delta_at_least(backwards, -epsilon, proof=proof)
+        value = delta_at_least(backwards, -epsilon, proof=proof)
         with working_precision(BITS_START):  # H_a(P||Q) = 1 - a + a H_(1/a)(Q||P), docs/proofs/mirror.md
-            return max(lower_float(-arb(epsilon).expm1() + arb(epsilon).exp() * arb(found)), 0.0)
+            return max(lower_float(-arb(epsilon).expm1() + arb(epsilon).exp() * arb(value)), 0.0)
     infinite = leaked(steps)
     if epsilon > tuning.LOSS_FAR or not adapts(steps):
         return infinite
     reading = partial(_delta, epsilon)
-    proof = proof or not conditions.hold()
+    proof = proof or not fp_environment.trusted()
     if not known > 0.0:
         known = _rounds(steps, Sought(epsilon, epsilon, tuning.TAIL_FIRST, proof), reading, 0.0, tuning.STATES_FIRST)
-    tail = max(tuning.TAIL_RATIO * known, tuning.OUTSIDE_LEAST)
+    tail = max(tuning.TAIL_RATIO * known, tuning.OUTSIDE_MIN)
     return max(_rounds(steps, Sought(epsilon, epsilon, tail, proof), reading, known), infinite)
 
 
@@ -57,7 +57,7 @@ def epsilon_at_least(steps: Steps, delta: float, *, known: float = 0.0, proof: b
         return math.inf
     if delta < tuning.DELTA_FAR or known > tuning.LOSS_FAR or not adapts(steps):
         return 0.0
-    sought = Sought(known, math.inf, tuning.TAIL_RATIO * delta, proof or not conditions.hold())
+    sought = Sought(known, math.inf, tuning.TAIL_RATIO * delta, proof or not fp_environment.trusted())
     return _rounds(steps, sought, partial(_epsilon, delta), known)
 
 
@@ -70,8 +70,8 @@ class Everywhere:
         self._mesh = Mesh(1.0, 0)
         with suppress(WorkExhausted, UnsupportedMechanism, OverflowError):
             if adapts(steps):
-                sought = Sought(0.0, math.inf, tuning.TAIL_FIRST, proof or not conditions.hold())
-                points = tuning.PROOF_STATES_MOST if sought.proof else tuning.STATES_EVERYWHERE
+                sought = Sought(0.0, math.inf, tuning.TAIL_FIRST, proof or not fp_environment.trusted())
+                points = tuning.PROOF_STATES_MAX if sought.proof else tuning.STATES_EVERYWHERE
                 self._events, self._mesh = Player(steps).play(sought, points)
 
     def delta_at_least(self, epsilon: float) -> float:
@@ -82,7 +82,7 @@ class Everywhere:
 def adapts(steps: Steps) -> bool:
     """Whether there is something to choose after something was seen, and not too much of it."""
     choices = sum(count for pairs, count in steps if len(pairs) > 1)
-    return 0 < choices <= tuning.USES_MOST and sum(count for _, count in steps) > 1
+    return 0 < choices <= tuning.USES_MAX and sum(count for _, count in steps) > 1
 
 
 def leaked(steps: Steps) -> float:
@@ -116,22 +116,22 @@ def _best(events: Sequence[Event], mesh: Mesh, reading: Reading) -> tuple[float,
         return max(((value, state) for value, state in found if value > 0.0), default=(0.0, 0))
 
 
-def _rounds(steps: Steps, sought: Sought, reading: Reading, known: float, most: int = tuning.STATES_MOST) -> float:
+def _rounds(steps: Steps, sought: Sought, reading: Reading, known: float, most: int = tuning.STATES_MAX) -> float:
     """The best event of games that become finer while they gain, and while there is work left for them."""
     player = Player(steps)
     best, points = 0.0, tuning.STATES_FIRST
-    most = min(tuning.PROOF_STATES_MOST, most) if sought.proof else most
-    enough = (1.0 - tuning.GAIN_LEAST) * known
+    most = min(tuning.PROOF_STATES_MAX, most) if sought.proof else most
+    enough = (1.0 - tuning.GAIN_MIN) * known
     with suppress(WorkExhausted, UnsupportedMechanism, OverflowError):
         while points <= most:
-            before = work.left()
+            before = compute_budget.left()
             events, mesh = player.play(sought, points)
             value, state = _best(events, mesh, reading)
             gained, best = abs(value - best), max(value, best)
-            if best == math.inf or (best >= enough and gained <= tuning.GAIN_LEAST * best):
+            if best == math.inf or (best >= enough and gained <= tuning.GAIN_MIN * best):
                 break
-            spent = before - work.left() if before < math.inf else 0.0
-            if tuning.SLOWER * spent > min(tuning.ADAPTIVE_SHARE * work.left(), tuning.ADAPTIVE_UNITS):
+            spent = before - compute_budget.left() if before < math.inf else 0.0
+            if tuning.SLOWER * spent > min(tuning.ADAPTIVE_SHARE * compute_budget.left(), tuning.ADAPTIVE_UNITS):
                 break
             points *= 2
             if value >= enough > 0.0:

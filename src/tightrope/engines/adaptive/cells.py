@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from flint import arb, fmpz
 
-from ... import work
+from ... import compute_budget
 from ...errors import UnsupportedMechanism
 from ...kernels.ball import integer
 from ...pair import BallTails, Pair
@@ -63,10 +63,10 @@ def whole_merged(pair: Pair, first: int, last: int, mesh: Mesh) -> Cells:
 
 
 def _ball_tails(pair: Pair, edges: list[float], bits: int) -> list[BallTails]:
-    units = 0.5 * MASS_SECONDS * (1.0 + bits / 512.0) * work.UNITS_PER_SECOND
+    units = 0.5 * MASS_SECONDS * (1.0 + bits / 512.0) * compute_budget.UNITS_PER_SECOND
     found = []
     for edge in edges:
-        work.spend(units)
+        compute_budget.spend(units)
         found.append(pair.ball_tails(arb(edge)))
     return found
 
@@ -83,7 +83,7 @@ def whole_below(ball: arb) -> fmpz:
 
 def whole_above(ball: arb) -> fmpz:
     """The least whole number at or above."""
-    found = integer(ball.upper().ceil())
-    if found is None:
+    value = integer(ball.upper().ceil())
+    if value is None:
         raise UnsupportedMechanism("its masses cannot be enclosed at this precision")
-    return fmpz(max(found, 0))
+    return fmpz(max(value, 0))

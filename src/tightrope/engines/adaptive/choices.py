@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 
 from flint import arb, fmpz, fmpz_poly
 
-from ... import work
+from ... import compute_budget
 from ..lattice.tuning import COEFFICIENT_SECONDS, LIMB_SECONDS
 from .cells import Cells, Masses, Mesh, whole_above
 from .tuning import CHOICE_UNITS
@@ -65,7 +65,7 @@ def events(stages: Sequence[Sequence[Cells]], window: Window, mesh: Mesh) -> lis
     reached = spans(stages, window)
     values = _Values(reached[-1][0], *_accepted(*reached[-1], mesh))
     for stage, (low, high) in zip(reversed(stages), reversed(reached[:-1]), strict=True):
-        top = high + max(each.stop for each in stage)
+        top = high + max(cells.stop for cells in stage)
         beyond = _accepted(values.first + len(values.p), top, mesh)
         after = _Values(values.first, values.p + beyond[0], values.tilted + beyond[1])
         values = _before(stage, after, low, high, mesh)
@@ -77,8 +77,8 @@ def spans(stages: Sequence[Sequence[Labelled]], window: Window) -> list[tuple[in
     """The first and the last state that is reached before each use, and after the last one."""
     found = [(window.first, window.last)]
     for stage in stages:
-        low = max(found[-1][0] + min(each.start for each in stage), window.low)
-        high = min(found[-1][1] + max(each.stop for each in stage), window.high)
+        low = max(found[-1][0] + min(labelled.start for labelled in stage), window.low)
+        high = min(found[-1][1] + max(labelled.stop for labelled in stage), window.high)
         found.append((low, max(high, low)))
     return found
 
@@ -97,17 +97,17 @@ def _before(stage: Sequence[Cells], after: _Values, low: int, high: int, mesh: M
     size = high - low + 1
     best_p, best_tilted, best = [NOTHING] * size, [NOTHING] * size, [NOTHING] * size
     after_p, after_tilted = fmpz_poly(after.p), fmpz_poly(after.tilted)
-    for each in stage:
-        length = len(each.p) + len(after.p)
-        work.hold(length * (mesh.bits / 2.0 + 64.0))
+    for cells in stage:
+        length = len(cells.p) + len(after.p)
+        compute_budget.hold(length * (mesh.bits / 2.0 + 64.0))
         seconds = 2.0 * length * (LIMB_SECONDS * mesh.bits / 64.0 + COEFFICIENT_SECONDS)
-        work.spend(seconds * work.UNITS_PER_SECOND + CHOICE_UNITS * size)
+        compute_budget.spend(seconds * compute_budget.UNITS_PER_SECOND + CHOICE_UNITS * size)
         # Entry i of the product is the state i - place.
-        place = after.first - low - each.stop
-        p = _read(fmpz_poly(each.p[::-1]) * after_p, place, size)
-        tilted = _read(fmpz_poly(each.tilted[::-1]) * after_tilted, place, size)
+        place = after.first - low - cells.stop
+        p = _read(fmpz_poly(cells.p[::-1]) * after_p, place, size)
+        tilted = _read(fmpz_poly(cells.tilted[::-1]) * after_tilted, place, size)
         for index in range(size):
-            found_p = (p[index] >> mesh.bits) + each.infinite
+            found_p = (p[index] >> mesh.bits) + cells.infinite
             found_tilted = -(-tilted[index] >> mesh.bits)
             worth = found_p - found_tilted
             if worth > best[index]:

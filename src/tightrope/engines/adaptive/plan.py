@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from ...derived.product import product_pair
-from ...facets.between import Fineness
+from ...facets.resolution import Resolution
 from ...kernels.ball import working_precision
 from ...pair import Pair
 from ..evaluation import Term
@@ -57,7 +57,7 @@ class Player:
 
     def play(self, sought: Sought, points: int) -> tuple[list[Event], Mesh]:
         """The events of a game on about so many states, and its mesh."""
-        fine = Fineness(points, sought.tail, sought.proof)
+        fine = Resolution(points, sought.tail, sought.proof)
         stages = [(tuple(_known(terms, fine) for terms in stage), times) for stage, times in self._stages]
         pairs = dict.fromkeys(pair for stage, _ in stages for pair in stage)
         drawn = {pair: self._drawn(pair, sought.proof) for pair in pairs}
@@ -101,7 +101,7 @@ def _stages(steps: Steps) -> list[tuple[list[list[Term]], int]]:
     return found + [([[(pair, 1)] for pair in pairs], count) for pairs, count in steps if len(pairs) > 1]
 
 
-def _known(terms: Sequence[Term], fine: Fineness) -> Pair:
+def _known(terms: Sequence[Term], fine: Resolution) -> Pair:
     """The product itself where its tails are known, else a finite pair that it dominates."""
     return bracket(product_pair(terms), fine).lower
 

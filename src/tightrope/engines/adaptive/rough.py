@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from flint import arb
 
-from ... import work
+from ... import compute_budget
 from ...kernels.ball import BITS_START, working_precision
 from ...pair import Pair
 from ..lattice.tuning import MASS_SECONDS, TAILS_UNITS
@@ -51,7 +51,7 @@ class Rough:
 def rough(pair: Pair, proof: bool) -> Rough:
     """Its cells between powers of two, and finer; nothing where it has no mass at finite losses."""
     finer = tuning.PROOF_SCALE if proof else tuning.SCALE
-    powers = (2.0 ** (place / finer) for place in range(tuning.SCALE_LEAST * finer, tuning.SCALE_MOST * finer + 1))
+    powers = (2.0 ** (place / finer) for place in range(tuning.SCALE_MIN * finer, tuning.SCALE_MAX * finer + 1))
     sizes = [size for size in powers if size < tuning.LOSS_FAR]
     edges = [*(-size for size in reversed(sizes)), 0.0, *sizes]
     tails = _ball_tails(pair, edges) if proof else _float_tails(pair, edges)
@@ -70,17 +70,17 @@ def rough(pair: Pair, proof: bool) -> Rough:
 
 
 def _ball_tails(pair: Pair, edges: list[float]) -> list[Four]:
-    work.spend(0.5 * MASS_SECONDS * work.UNITS_PER_SECOND * len(edges))
+    compute_budget.spend(0.5 * MASS_SECONDS * compute_budget.UNITS_PER_SECOND * len(edges))
     with working_precision(BITS_START):
-        found = (pair.ball_tails(arb(edge)) for edge in edges)
-        return [(float(a.mid()), float(b.mid()), float(c.mid()), float(d.mid())) for a, b, c, d in found]
+        tailses = (pair.ball_tails(arb(edge)) for edge in edges)
+        return [(float(a.mid()), float(b.mid()), float(c.mid()), float(d.mid())) for a, b, c, d in tailses]
 
 
 def _float_tails(pair: Pair, edges: list[float]) -> list[Four]:
     import numpy as np
 
-    from ...kernels.twofold import twofold
+    from ...kernels.double_double import double_double
 
-    work.spend(TAILS_UNITS * len(edges))
-    columns = [column.tolist() for column in pair.tails(twofold(np.array(edges)))]
+    compute_budget.spend(TAILS_UNITS * len(edges))
+    columns = [column.tolist() for column in pair.tails(double_double(np.array(edges)))]
     return list(zip(*columns, strict=True))

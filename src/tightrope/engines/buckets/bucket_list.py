@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import InvalidParameter
-from ...kernels.directed import FEW, THOUSANDS, TINIEST, lowered, raised
+from ...kernels.directed import FEW, THOUSANDS, TINIEST, round_down, round_up
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from .written import Written
@@ -30,7 +30,7 @@ from .written import Written
 if TYPE_CHECKING:
     from .falls import Falls
 
-N_MOST = 1 << 23  # 4 n + 1 points must fit the longest transform
+N_MAX = 1 << 23  # 4 n + 1 points must fit the longest transform
 LOG_2 = math.log(2.0)
 VANISHED = 1e-290  # at or above what underflow may hide of a sum
 
@@ -71,7 +71,7 @@ class Measure:
     def moment(self) -> float:
         """At or above 2^-scale sum over finite i of X(i) e^(slope i)."""
         exponent = float(self.log_moments[0]) - self.scale * LOG_2
-        return raised(math.exp(exponent), THOUSANDS) if exponent < 700.0 else math.inf
+        return round_up(math.exp(exponent), THOUSANDS) if exponent < 700.0 else math.inf
 
     @property
     def n(self) -> int:
@@ -91,19 +91,19 @@ class Measure:
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Doubles around X(i), i = -n ... n: D(i) is a difference of two neighbouring sums."""
         weight, units = self.weights(-self.n, self.n)
-        doubt = raised(self.radius * (1.0 + math.exp(-self.slope)), THOUSANDS)
-        flat = raised(2.0 * self.flat, THOUSANDS)
+        doubt = round_up(self.radius * (1.0 + math.exp(-self.slope)), THOUSANDS)
+        flat = round_up(2.0 * self.flat, THOUSANDS)
         with np.errstate(all="ignore"):
             low = np.maximum((self.values - doubt) * weight * (1.0 - units) - flat, 0.0)
             high = (self.values + doubt) * weight * (1.0 + units) + flat
-        return np.maximum(lowered(low, 4.0) - TINIEST, 0.0), raised(high, 4.0) + TINIEST
+        return np.maximum(round_down(low, 4.0) - TINIEST, 0.0), round_up(high, 4.0) + TINIEST
 
     def infinity_bounds(self) -> tuple[float, float]:
         """Doubles around X(infinity)."""
         low, high = self.infinity - self.floor, self.infinity + self.floor
         if not high < math.inf:  # a NaN too: numbers have left the doubles, and nothing is known
             return 0.0, 1.0
-        return max(lowered(low, 4.0), 0.0), min(raised(high, 4.0), 1.0)
+        return max(round_down(low, 4.0), 0.0), min(round_up(high, 4.0), 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,7 +141,7 @@ class TreeBuckets:
     def highest(self) -> float:
         """No finite loss is above, and not below 0."""
         most = Fraction(self.step) * self.top + self.shift + Fraction(self.slack)
-        return max(raised(float(most), FEW), 0.0)
+        return max(round_up(float(most), FEW), 0.0)
 
     @property
     def infinity(self) -> tuple[float, float]:
@@ -154,8 +154,8 @@ def check_shape(step: float, n: int) -> None:
     """The validity rules of definition 3: f > 1 and n an even natural number."""
     if not 0.0 < step < math.inf:
         raise InvalidParameter(f"the factor of a bucket list must be above 1 and finite, not e^{step!r}")
-    if n < 2 or n % 2 or n > N_MOST:
-        raise InvalidParameter(f"n must be an even number from 2 to {N_MOST}, not {n}")
+    if n < 2 or n % 2 or n > N_MAX:
+        raise InvalidParameter(f"n must be an even number from 2 to {N_MAX}, not {n}")
 
 
 def check_composable(one: TreeBuckets, other: TreeBuckets) -> None:

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...kernels.ball import BITS_START, upper_float, working_precision
+from ...kernels.double_double import double_double
 from ...kernels.plain import dyadic
-from ...kernels.twofold import twofold
 from ...pair import Pair
 from ..evaluation import Term
 from ..lattice.sketch import Sketches, gathered, sketch_of_atoms, sketched
 from ..saddle import Saddle, find_saddle
-from .leaf import REACH_MOST
-from .tuning import CENTRED_MOST, CENTRED_WORTH, FLATTER, ROUND_SHARE, SAME_TILT_BITS, STEEPEST_LIST, TILT_RARE
+from .leaf import REACH_MAX
+from .tuning import CENTRED_MAX, CENTRED_WORTH, FLATTER, ROUND_SHARE, SAME_TILT_BITS, STEEPEST_LIST, TILT_RARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Tilts:
             finite = [(pair, count) for pair, count in terms if pair.infinite_mass() < 1]
         nothing = sketch_of_atoms(np.zeros(1), np.ones(1))
         drawn = sketched(finite) if finite else gathered([nothing], [1])
-        most = max(REACH_MOST / reach(terms, rare, published) - 1.0, 2e-3)
+        most = max(REACH_MAX / reach(terms, rare, published) - 1.0, 2e-3)
         return Tilts(drawn.cut(math.log(rare)), most, 0.0 if published else total_centre(terms))
 
     def saddle(self, epsilon: float | None, delta: float | None) -> Saddle:
@@ -70,7 +70,7 @@ def centre(pair: Pair) -> float:
     farthest of them and to their mass.
     """
     listed = pair.atoms()
-    if listed is None or listed.left_out or not 0 < len(listed.p.value) <= CENTRED_MOST:
+    if listed is None or listed.left_out or not 0 < len(listed.p.value) <= CENTRED_MAX:
         return 0.0
     losses, masses = listed.loss.value, listed.p.value
     places = np.append(losses, 0.0)
@@ -97,9 +97,9 @@ def _reach(pair: Pair, budget: float, shift: float) -> float:
         leaked = upper_float(pair.infinite_mass())
     if most <= 0.0:
         return 1.0
-    high = min(most, REACH_MOST / 2.0)
+    high = min(most, REACH_MAX / 2.0)
     ends = np.geomspace(high * 1e-9, high, 400)
-    tails = pair.tails(twofold(np.concatenate((shift - ends, shift + ends))))
+    tails = pair.tails(double_double(np.concatenate((shift - ends, shift + ends))))
     outside = tails.p_below[: len(ends)] + np.maximum(tails.p_above[len(ends) :] - leaked, 0.0)
     enough = np.flatnonzero(outside <= budget)
     if not len(enough) or ends[enough[0]] >= 0.98 * most:

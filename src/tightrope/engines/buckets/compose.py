@@ -19,7 +19,7 @@ import numpy as np
 
 from ...errors import InvalidParameter
 from ...kernels.convolution import convolve, upper_total
-from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
+from ...kernels.directed import MILLIONS, THOUSANDS, round_down, round_up
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from .bucket_list import LOG_2, VANISHED, Measure, TreeBuckets, check_composable
@@ -27,13 +27,13 @@ from .tuning import CORNER_NOISE, GROWTH
 
 ROUND = 1.0 + 1e-9  # covers the few roundings of a radius
 ROW = 256  # a sum of rows errs by the length of a row and the number of rows, not by their product
-SLOPE_MOST = 300.0  # so that e^slope stays a double
+SLOPE_MAX = 300.0  # so that e^slope stays a double
 
 
 def compose(one: TreeBuckets, other: TreeBuckets, direct: bool | None = None) -> TreeBuckets:
     """T1 x T2 of definition 3; direct: None for the faster of direct summation and transforms."""
     check_composable(one, other)
-    slack = raised(one.slack + other.slack, 4.0)
+    slack = round_up(one.slack + other.slack, 4.0)
     masses, real, alternative = (
         _convolved(x, y, (one.top, other.top), one.step, direct)
         for x, y in ((one.masses, other.masses), (one.real, other.real), (one.alternative, other.alternative))
@@ -47,7 +47,7 @@ def compose(one: TreeBuckets, other: TreeBuckets, direct: bool | None = None) ->
         masses=masses,
         real=with_plain_corner(real, masses, alternative, slack),
         alternative=alternative,
-        leaked=max(lowered(one.leaked + other.leaked - one.leaked * other.leaked, 8.0), 0.0),
+        leaked=max(round_down(one.leaked + other.leaked - one.leaked * other.leaked, 8.0), 0.0),
         bounded=one.bounded and other.bounded and one.top + other.top <= one.n,
         slack=slack,
         top=max(min(one.top + other.top, one.n), -one.n),
@@ -59,7 +59,7 @@ def compose(one: TreeBuckets, other: TreeBuckets, direct: bool | None = None) ->
 
 def square(child: TreeBuckets) -> TreeBuckets:
     """The squaring node: factor f^2, indices ceil(i/2)."""
-    if child.alternative.slope > SLOPE_MOST:
+    if child.alternative.slope > SLOPE_MAX:
         raise InvalidParameter("the tilt is too steep for buckets this wide: take a smaller tilt or more buckets")
     return TreeBuckets(
         step=2.0 * child.step,
@@ -145,7 +145,7 @@ def with_plain_corner(real: Measure, masses: Measure, alternative: Measure, slac
     bound, and free of that noise. C <= e^slack Q bounds the moments.
     """
     n, values = real.n, real.values.copy()
-    log_moments = alternative.log_moments + (raised(slack, THOUSANDS) + 1e-15)
+    log_moments = alternative.log_moments + (round_up(slack, THOUSANDS) + 1e-15)
     # Numbers are noise where they may err by twice the whole mass, which C exceeds by e^slack at most.
     known, radius = _first_known(real) if slack < 0.5 else -n, real.radius
     values[: max(known + n, 1)] = 0.0
@@ -176,7 +176,7 @@ def _convolved(x: Measure, y: Measure, tops: tuple[int, int], step: float, direc
     last = max(min(top, n), -n - 1)  # -n - 1: every sum lies below -n
     values[: last + n + 1] = row.values[n : last + 2 * n + 1]
     # sum_{k >= m} X^(k) + |1 - X^(inf) - sum_{k >= m} X^(k)| for any m
-    flat = raised(max(1.0, 2.0 * x.total - 1.0), THOUSANDS) if x.closed else 1.0
+    flat = round_up(max(1.0, 2.0 * x.total - 1.0), THOUSANDS) if x.closed else 1.0
     radius = x.radius * y.moment + y.radius * upper_total(left) + row.noise
     floor = x.floor + y.floor * flat + 8.0 * UNIT * infinity
     log_whole = x.log_whole + y.log_whole
@@ -230,7 +230,7 @@ def _share(value: float, log_whole: float) -> float:
     """value / whole, rounded up unless the whole is 1; at most 1, as every share of a mass is."""
     if value <= 0.0 or log_whole == 0.0:
         return value
-    return raised(math.exp(min(math.log(value) - log_whole, 0.0)), MILLIONS / 4.0) if value < math.inf else 1.0
+    return round_up(math.exp(min(math.log(value) - log_whole, 0.0)), MILLIONS / 4.0) if value < math.inf else 1.0
 
 
 def _completed(measure: Measure, step: float) -> Measure:
@@ -256,7 +256,7 @@ def _completed(measure: Measure, step: float) -> Measure:
     total = measure.total
     if measure.closed:
         summed, doubt = _weighted_sum(values, measure.slope, measure.scale, -n)
-        total = raised(max(1.0, summed + doubt + measure.infinity), THOUSANDS)
+        total = round_up(max(1.0, summed + doubt + measure.infinity), THOUSANDS)
     return replace(measure, values=values, radius=radius, total=total, log_moments=log_moments)
 
 
@@ -266,11 +266,11 @@ def _lifted(measure: Measure, corner: float, radius: float, step: float) -> Floa
     most = corner + 2.0 * radius + 2.0 * measure.flat * _inverse_weight(measure.slope, measure.scale, -n)
     log_most = math.inf
     if most < math.inf:
-        log_most = math.log(raised(most, MILLIONS) + VANISHED) + measure.slope * n + measure.scale * LOG_2
+        log_most = math.log(round_up(most, MILLIONS) + VANISHED) + measure.slope * n + measure.scale * LOG_2
         log_most += 1e-14 * (1.0 + measure.slope * n + abs(measure.scale))
     log_most = min(log_most, measure.log_whole + measure.whole_doubt)
     with np.errstate(all="ignore"):
-        lift = log_most - measure.rates * lowered(n * step, THOUSANDS)
+        lift = log_most - measure.rates * round_down(n * step, THOUSANDS)
         log_moments = np.logaddexp(measure.log_moments, lift)
     return np.asarray(log_moments + 1e-14 * (1.0 + np.abs(log_moments)))
 
@@ -284,7 +284,7 @@ def _moment_of(values: FloatArray, radius: float, floor: float, slope: float, sc
     """2^-scale times the moment at most: by partial summation the numbers are off by the terms after their sum."""
     n = len(values) // 2
     rise = radius * (1.0 - 2.0 * n * math.expm1(-slope)) + 2.0 * floor * _inverse_weight(slope, scale, n)
-    return raised(upper_total(values) + rise, MILLIONS)
+    return round_up(upper_total(values) + rise, MILLIONS)
 
 
 def _first_known(measure: Measure) -> int:
@@ -302,7 +302,7 @@ def _inverse_weight(slope: float, scale: int, index: int) -> float:
     exponent = slope * index - scale * LOG_2
     if exponent > 700.0:
         return math.inf
-    return raised(math.exp(exponent), 4.0 * (abs(exponent) + abs(scale)) + 8.0) + VANISHED
+    return round_up(math.exp(exponent), 4.0 * (abs(exponent) + abs(scale)) + 8.0) + VANISHED
 
 
 def _weight(slope: float, scale: int, index: int) -> tuple[float, float]:
@@ -339,7 +339,7 @@ def _merged(measure: Measure, step: float) -> Measure:
     values[half + 1 : half + n + 1] += lift * measure.values[1::2]
     radius = lift * measure.radius + (16.0 + 4.0 * measure.slope) * UNIT * upper_total(values)
     # A label rises by less than one old step.
-    log_moments = measure.log_moments + measure.rates * raised(step, THOUSANDS)
+    log_moments = measure.log_moments + measure.rates * round_up(step, THOUSANDS)
     return replace(
         measure,
         values=values,
@@ -368,8 +368,8 @@ def _expected_over(one: TreeBuckets, other: TreeBuckets) -> float:
 
 def _most_above(log_moments: FloatArray, rates: FloatArray, step: float, n: int) -> float:
     """Chernoff's bound on the mass above n, from the moments of a composition."""
-    reached = log_moments - rates * lowered(step * (n + 1), THOUSANDS)
-    return raised(math.exp(min(float(np.min(reached)), 0.0)), MILLIONS)
+    reached = log_moments - rates * round_down(step * (n + 1), THOUSANDS)
+    return round_up(math.exp(min(float(np.min(reached)), 0.0)), MILLIONS)
 
 
 def _untilted_top(measure: Measure) -> FloatArray:

@@ -23,7 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypedDict, Unpack
 
-from ... import work
+from ... import compute_budget
 from ...errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
 from ...kernels.search import Inverse
 from ..evaluation import Evaluation, SelfInverse, Term
@@ -31,7 +31,7 @@ from . import tuning
 from .bucket_list import TreeBuckets
 from .choice import Tilts, centre, reach, rounder
 from .compose import compose_sequence
-from .leaf import REACH_MOST, pair_leaf
+from .leaf import REACH_MAX, pair_leaf
 from .read import probabilistic
 from .reading import CORRECTED, UNCORRECTED, Reading, epsilon_at
 
@@ -60,7 +60,7 @@ class BucketPlan:
 
     def build(self, tilt: float) -> TreeBuckets:
         """The list of all uses, in numbers tilted by e^(tilt loss)."""
-        steepest = max(REACH_MOST / (self.n * self.step) * 0.999 - 1.0, 0.0)
+        steepest = max(REACH_MAX / (self.n * self.step) * 0.999 - 1.0, 0.0)
         slope = min(max(tilt, 0.0) * self.step, steepest * self.step, tuning.STEEPEST_BUCKET)
         if self.published:
             leaves = [(pair_leaf(pair, self.step, self.n, slope), count) for pair, count in self.terms]
@@ -121,15 +121,15 @@ class BucketsEvaluator(SelfInverse):
         return self._deltas[epsilon]
 
     def _delta(self, epsilon: float) -> Evaluation:
-        found = self.read.delta(self.buckets(self.tilt), epsilon)
+        evaluation = self.read.delta(self.buckets(self.tilt), epsilon)
         if self.single:
-            return found
-        rounding = found.budget.upper["rounding"] + found.budget.lower["rounding"]
+            return evaluation
+        rounding = evaluation.budget.upper["rounding"] + evaluation.budget.lower["rounding"]
         better = self.tilts.at_epsilon(epsilon)
-        if rounding <= tuning.ROUNDING_SHARE * (found.upper - found.lower) or better == self.tilt:
-            return found
+        if rounding <= tuning.ROUNDING_SHARE * (evaluation.upper - evaluation.lower) or better == self.tilt:
+            return evaluation
         other = self.read.delta(self.buckets(better), epsilon)
-        return other if other.upper - other.lower < found.upper - found.lower else found
+        return other if other.upper - other.lower < evaluation.upper - evaluation.lower else evaluation
 
     def tail(self, t: float) -> Evaluation:
         return probabilistic(self.buckets(self.tilt), t)
@@ -148,8 +148,8 @@ class BucketsEvaluator(SelfInverse):
     def width(self, epsilon: float | None, level: float) -> float:
         """The relative width of delta at epsilon, or of epsilon at a level of delta; the answer is kept."""
         if epsilon is not None:
-            found = self.delta(epsilon)
-            return (found.upper - found.lower) / found.upper if found.upper > 0.0 else 0.0
+            evaluation = self.delta(epsilon)
+            return (evaluation.upper - evaluation.lower) / evaluation.upper if evaluation.upper > 0.0 else 0.0
         kept = self.inverse(level, math.inf, 0.0)
         if kept.lower == kept.upper:
             return 0.0
@@ -167,7 +167,7 @@ def prepare(
     """An evaluator tuned to one question; what is not given follows from the accuracy.
 
     accuracy: relative width wanted, of delta at epsilon or of epsilon at delta. It is aimed at, with at most
-    2 N_DEFAULT_MOST + 1 buckets; what was reached is what the intervals say.
+    2 N_DEFAULT_MAX + 1 buckets; what was reached is what the intervals say.
     """
     terms, factor = tuple(terms), fixed.get("factor", math.e)
     if not 1.0 < factor < math.inf:
@@ -176,11 +176,11 @@ def prepare(
     if "n" in fixed or "factor" in fixed:
         return asked.evaluator(fixed.get("n"))
     best, size = asked.evaluator(tuning.N_START), tuning.N_START
-    with suppress(WorkExhausted), work.part(tuning.REFINING, clock=True):  # fewer buckets are an answer too
+    with suppress(WorkExhausted), compute_budget.part(tuning.REFINING, clock=True):  # fewer buckets are an answer too
         width = best.width(epsilon, asked.level)
-        while width > accuracy and size < tuning.N_DEFAULT_MOST:
-            wanted = min(max(1.25 * width / accuracy, 2.0), tuning.GROWN_MOST) * size
-            size = min(tuning.N_GRAIN * math.ceil(wanted / tuning.N_GRAIN), tuning.N_DEFAULT_MOST)
+        while width > accuracy and size < tuning.N_DEFAULT_MAX:
+            wanted = min(max(1.25 * width / accuracy, 2.0), tuning.GROWN_MAX) * size
+            size = min(tuning.N_GRAIN * math.ceil(wanted / tuning.N_GRAIN), tuning.N_DEFAULT_MAX)
             finer = asked.evaluator(size)
             narrower = finer.width(epsilon, asked.level)  # its answer is made before it takes the place of the other
             if narrower <= width:
@@ -207,10 +207,10 @@ class _Asked:
     def evaluator(self, n: int | None) -> BucketsEvaluator:
         """Lists of 2 n + 1 buckets, or of as many as the factor needs."""
         uses = sum(count for _, count in self.terms)
-        found = self.tilts.saddle(self.epsilon, self.level if self.epsilon is None else None)
-        at = self.level if self.epsilon is None or self.delta is not None else math.exp(min(found.log_delta, 0.0))
+        saddle = self.tilts.saddle(self.epsilon, self.level if self.epsilon is None else None)
+        at = self.level if self.epsilon is None or self.delta is not None else math.exp(min(saddle.log_delta, 0.0))
         # P_B-mass counts e^epsilon times: what both laws may lose is smaller by that.
-        share = min(self.accuracy, 0.1, 1.0 / (n or 1)) / (16.0 * uses) * math.exp(-min(found.epsilon, 30.0))
+        share = min(self.accuracy, 0.1, 1.0 / (n or 1)) / (16.0 * uses) * math.exp(-min(saddle.epsilon, 30.0))
         budget = max(max(at, 1e-290) * share, 1e-305)
         factor = self.fixed.get("factor")
         edge = reach(self.terms, budget, factor is not None)
@@ -220,16 +220,16 @@ class _Asked:
         free = self.fixed.get("free_infinity_budget", budget)
         plan = BucketPlan(self.terms, step, size, free, factor is not None)
         read = CORRECTED if self.fixed.get("error_correction", True) else UNCORRECTED
-        return BucketsEvaluator(plan, self.tilts, self.tilts.at_epsilon(found.epsilon), self.delta is not None, read)
+        return BucketsEvaluator(plan, self.tilts, self.tilts.at_epsilon(saddle.epsilon), self.delta is not None, read)
 
 
 def _check_size(step: float, n: int, given: bool) -> None:
     """Whether lists of this size can be made; they are not made to find out."""
-    if step * n >= REACH_MOST:
+    if step * n >= REACH_MAX:
         advice = "take a smaller factor or fewer buckets" if given else "use another engine"
-        raise UnsupportedMechanism(f"buckets reach up to a loss of {REACH_MOST:g}, not {step * n:g}; {advice}")
-    if n > tuning.N_GIVEN_MOST:
+        raise UnsupportedMechanism(f"buckets reach up to a loss of {REACH_MAX:g}, not {step * n:g}; {advice}")
+    if n > tuning.N_GIVEN_MAX:
         raise InvalidParameter(
-            f"a factor of e^{step:g} needs {n:,} buckets on either side, and {tuning.N_GIVEN_MOST:,} is the most: "
+            f"a factor of e^{step:g} needs {n:,} buckets on either side, and {tuning.N_GIVEN_MAX:,} is the most: "
             "take a larger factor, or fix the number of buckets"
         )

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...kernels.directed import MILLIONS, raised
+from ...kernels.directed import MILLIONS, round_up
 from ...kernels.enclosure import FloatArray
 from .bucket_list import LOG_2, Measure
 from .tuning import FALL_RATES, FLATTEST_FALL, STEEPEST_FALL
@@ -50,6 +50,6 @@ class Falls:
         same = other.rates is self.rates or np.array_equal(other.rates, self.rates)
         added = other.log_moments if same else np.interp(self.rates, other.rates, other.log_moments)
         moments, lowest = self.log_moments + added, self.lowest + other.lowest
-        falls = lowest < -raised(reach, MILLIONS)
+        falls = lowest < -round_up(reach, MILLIONS)
         fallen = math.exp(min(float(np.min(moments - self.rates * reach)), 0.0)) if falls else 0.0
         return replace(self, log_moments=moments, lowest=lowest, cost=self.cost + other.cost + fallen)

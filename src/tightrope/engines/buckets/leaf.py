@@ -20,9 +20,9 @@ from ...errors import InvalidParameter, UnsupportedMechanism
 from ...facets.finite import Atoms
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.convolution import upper_total
-from ...kernels.directed import MILLIONS, THOUSANDS, raised
+from ...kernels.directed import MILLIONS, THOUSANDS, round_up
+from ...kernels.double_double import double_double
 from ...kernels.enclosure import Enclosure, FloatArray, enclosed, exact
-from ...kernels.twofold import twofold
 from ...kernels.ulps import UNIT
 from ...pair import TAIL_ERROR, Pair
 from .bucket_list import LOG_2, Measure, TreeBuckets, check_shape
@@ -31,9 +31,9 @@ from .falls import Falls
 from .tuning import STEEPER_MOMENTS
 
 TAIL_UNDERFLOW = 1e-300  # covers the absolute error of tails below 1e-300, and sums of it
-REACH_MOST = 340.0  # so that no weight of a leaf leaves the doubles
+REACH_MAX = 340.0  # so that no weight of a leaf leaves the doubles
 TIE = 16.0 * UNIT  # relative distance at which a loss counts as lying on a boundary
-DOUBT_MOST = 0.01  # error of a loss beyond which nothing is claimed
+DOUBT_MAX = 0.01  # error of a loss beyond which nothing is claimed
 
 
 def pair_leaf(
@@ -64,7 +64,7 @@ def events_leaf(
     beyond = index > n
     above_p, above_q = events.p[beyond].sum(), events.q[beyond].sum() / whole
     p, loss, doubt = events.p[~beyond], events.loss.value[~beyond], doubt[~beyond] * 2.0
-    if not np.all(doubt <= DOUBT_MOST):
+    if not np.all(doubt <= DOUBT_MAX):
         raise UnsupportedMechanism("its losses are not known well enough in float64; try another engine")
     place = np.clip(index[~beyond], -n, n).astype(np.int64)
     # Distance to the top of the bucket; outside of [0, step] by rounding only, which the slack covers.
@@ -76,7 +76,7 @@ def events_leaf(
     scale = _scale(p.value, place.astype(np.float64) * slope)
     weight = np.exp(place * slope - scale * LOG_2)
     units = (4.0 * (np.abs(place * slope) + abs(scale)) + 40.0) * UNIT
-    # e^x - 1 <= 1.01 x up to x = 0.0198: that is what DOUBT_MOST is for.
+    # e^x - 1 <= 1.01 x up to x = 0.0198: that is what DOUBT_MAX is for.
     b, b_error = p.value * weight, (p.radius * 1.01 + units * p.value) * weight
     rise = np.exp(gap)
     q, q_error = b * rise, (b_error + b * (doubt * 1.01 + 8.0 * UNIT * (1.0 + np.abs(gap)))) * rise * 1.01
@@ -101,7 +101,7 @@ def events_leaf(
     other = _measure(alternative, _sums_from(alternative_error), infinity[1], doubts[1], slope + step, scale, step)
     leaf = _leaf(
         step=step,
-        slack=raised(slack, MILLIONS),
+        slack=round_up(slack, MILLIONS),
         top=int(filled[-1]) - n if len(filled) else -n,
         bounded=not beyond.any() and infinite[1] == 0.0,
         leaked=infinite[0],
@@ -135,7 +135,7 @@ def _tails_leaf(pair: Pair, step: float, n: int, slope: float, keep_lost: bool) 
     """Differences of the tails at the boundaries, pushed up a little so that an atom on a boundary lies below it."""
     _check(step, n, slope)
     index = np.arange(-n, n + 1, dtype=np.float64)
-    tails = pair.tails(twofold(index) * twofold(step) + twofold(8.0 * UNIT * step * np.abs(index)))
+    tails = pair.tails(double_double(index) * double_double(step) + double_double(8.0 * UNIT * step * np.abs(index)))
     with working_precision(BITS_START):
         leaked = max(lower_float(pair.infinite_mass()), 0.0)
         lost = exact(0.0) if keep_lost else enclosed([pair.reversed().infinite_mass()])[0]
@@ -155,13 +155,13 @@ def _tails_leaf(pair: Pair, step: float, n: int, slope: float, keep_lost: bool) 
         weight = np.exp(rate * index - scale * LOG_2)
         units = (4.0 * (np.abs(rate * index) + abs(scale)) + 40.0) * UNIT
         values = mass * weight
-        sums = raised(error * weight, MILLIONS) + _sums_from(units * values)
+        sums = round_up(error * weight, MILLIONS) + _sums_from(units * values)
         end = float(above[-1])
         measures.append(_measure(values, sums, end, end * TAIL_ERROR * 1.01 + TAIL_UNDERFLOW, rate, scale, step))
     whole = 1.0 - lost
     share = measures[1].infinity / float(whole.value)
     doubt = (measures[1].floor + share * (float(whole.radius) + 8.0 * UNIT)) / float(whole.lower)
-    alternative = _open(replace(measures[1], infinity=share, floor=raised(doubt, THOUSANDS)), whole, 0.0)
+    alternative = _open(replace(measures[1], infinity=share, floor=round_up(doubt, THOUSANDS)), whole, 0.0)
     with working_precision(BITS_START):
         bounded = bool(pair.infinite_mass().is_zero() and pair.loss_range().highest <= step * n)
     return _leaf(step, 16.0 * UNIT * step * n, _top(pair, step, n), bounded, leaked, measures[0], alternative)
@@ -188,7 +188,7 @@ def _leaf(
 
 def _sums_from(errors: FloatArray) -> FloatArray:
     """Sums from each index on: in a falling weight they bound the weighted sums of the errors."""
-    return raised(np.cumsum(errors[::-1])[::-1], MILLIONS)
+    return round_up(np.cumsum(errors[::-1])[::-1], MILLIONS)
 
 
 def _measure(
@@ -196,8 +196,8 @@ def _measure(
 ) -> Measure:
     """sums[s]: bound on the error of all finite mass from s on, in the tilt of index s."""
     n = len(values) // 2
-    floor = raised(infinity_error, MILLIONS)
-    rates = slope / step + np.concatenate(([0.0], np.geomspace(0.5, REACH_MOST, STEEPER_MOMENTS) / (n * step)))
+    floor = round_up(infinity_error, MILLIONS)
+    rates = slope / step + np.concatenate(([0.0], np.geomspace(0.5, REACH_MAX, STEEPER_MOMENTS) / (n * step)))
     log_moments = np.empty(len(rates))
     for j, rate in enumerate(rates):
         # By partial summation the exact numbers add (1 - e^(-rate step)) e^(rate s step) times the error from s on.
@@ -234,7 +234,7 @@ def _top(pair: Pair, step: float, n: int) -> int:
     """No finite loss has an index above."""
     with working_precision(BITS_START):
         highest = upper_float(pair.loss_range().highest)
-    return n if not highest < (n - 1) * step else max(math.ceil(raised(highest / step, 4.0)), -n)
+    return n if not highest < (n - 1) * step else max(math.ceil(round_up(highest / step, 4.0)), -n)
 
 
 def _scale(p: FloatArray, exponent: FloatArray) -> int:
@@ -247,8 +247,8 @@ def _scale(p: FloatArray, exponent: FloatArray) -> int:
 
 def _check(step: float, n: int, slope: float) -> None:
     check_shape(step, n)
-    if not slope >= 0.0 or not (slope + step) * n <= REACH_MOST:
+    if not slope >= 0.0 or not (slope + step) * n <= REACH_MAX:
         raise InvalidParameter(
             f"buckets up to a loss of {step * n:g} with a tilt of {slope / step:g} leave the range of doubles: "
-            f"(1 + tilt) n log(factor) may be at most {REACH_MOST:g}"
+            f"(1 + tilt) n log(factor) may be at most {REACH_MAX:g}"
         )

@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ... import work
-from ...bound import Budget, budget_lines
+from ... import compute_budget
+from ...bound import ErrorBreakdown, error_lines
 from ...errors import InvalidParameter, agreed
-from ...kernels.directed import MILLIONS, lowered, raised
+from ...kernels.directed import MILLIONS, round_down, round_up
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from ..evaluation import Evaluation
@@ -48,7 +48,7 @@ def integral(
     By partial summation the error D of the measure adds at most sum over s of |W(s) - W(s - 1)| times the bound on
     the sum of D from s on. NaN where a number leaves the doubles: then nothing is known.
     """
-    work.spend(BUCKET_UNITS * len(weight))
+    compute_budget.spend(BUCKET_UNITS * len(weight))
     scale, units = measure.weights(first, first + len(weight), lift)
     values = measure.values[first + measure.n : first + measure.n + len(weight)]
     with np.errstate(all="ignore"):
@@ -63,7 +63,7 @@ def integral(
     if not np.all(np.isfinite(terms)) or not math.isfinite(doubt):
         return Integral(math.nan, math.nan)
     value = math.fsum(terms.tolist()) + at_infinity * measure.infinity
-    return Integral(value, raised(doubt, MILLIONS) + 8.0 * UNIT * abs(value) + VANISHED)
+    return Integral(value, round_up(doubt, MILLIONS) + 8.0 * UNIT * abs(value) + VANISHED)
 
 
 def delta(buckets: TreeBuckets, epsilon: float) -> Evaluation:
@@ -85,7 +85,7 @@ def delta_below(buckets: TreeBuckets, epsilon: float) -> float:
     return max(_lower(buckets, epsilon)[0], buckets.leaked)
 
 
-def _budget(buckets: TreeBuckets, width: float, doubts: tuple[float, float], lacking: float) -> Budget:
+def _budget(buckets: TreeBuckets, width: float, doubts: tuple[float, float], lacking: float) -> ErrorBreakdown:
     """Lines that sum to the width, each at the end that it moves.
 
     Rounding and truncation take what they may amount to, and discretisation is the rest, above: labels are too high by
@@ -97,9 +97,9 @@ def _budget(buckets: TreeBuckets, width: float, doubts: tuple[float, float], lac
     left = width - rounding_below - rounding_above
     fallen = min(buckets.falls.cost, 0.5 * left)  # may have moved either end
     moved = min(buckets.infinity[1] - buckets.leaked + lacking + fallen, left - fallen)
-    return Budget(
-        budget_lines(discretisation=left - fallen - moved, truncation=moved, rounding=rounding_above),
-        budget_lines(truncation=fallen, rounding=rounding_below),
+    return ErrorBreakdown(
+        error_lines(discretisation=left - fallen - moved, truncation=moved, rounding=rounding_above),
+        error_lines(truncation=fallen, rounding=rounding_below),
     )
 
 
@@ -140,7 +140,7 @@ def probabilistic(buckets: TreeBuckets, epsilon: float) -> Evaluation:
     moved = rise * (errors + 4.0 * UNIT * (np.abs(label) + 4.0) * share)
     paid = integral(buckets.alternative, start, rise * share, 0.0, moved)
     rounding = kept.doubt + paid.doubt
-    low = lowered(max(kept.value - paid.value - rounding, 0.0) + buckets.leaked, 8.0)
+    low = round_down(max(kept.value - paid.value - rounding, 0.0) + buckets.leaked, 8.0)
     low = min(max(low, buckets.leaked), high) if math.isfinite(low) else buckets.leaked
     return Evaluation(low, high, _budget(buckets, high - low, (rounding, above.doubt), 0.0))
 
@@ -226,7 +226,7 @@ def _lower(buckets: TreeBuckets, epsilon: float) -> tuple[float, float]:
         kept = integral(buckets.masses, first, weight, 0.0, errors)
         paid = integral(buckets.alternative, first, weight, 0.0, errors, at)
         doubt = kept.doubt + paid.doubt
-        low = lowered(buckets.leaked + max(kept.value - paid.value - doubt, 0.0), 8.0)
+        low = round_down(buckets.leaked + max(kept.value - paid.value - doubt, 0.0), 8.0)
         if low > best:
             best, best_doubt = low, doubt
     return best, best_doubt

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ...bound import Budget, FrozenMapping
+from ...bound import ErrorBreakdown, FrozenMapping
 from ..evaluation import Evaluation
 from . import tuning
 from .bucket_list import TreeBuckets
@@ -21,11 +21,11 @@ from .read import delta, delta_above, delta_below, delta_uncorrected
 
 def uncorrected(buckets: TreeBuckets, epsilon: float) -> Evaluation:
     """delta_low of definition 9 and delta of definition 5; what correction takes off counts as discretisation."""
-    found, high = delta(buckets, epsilon), delta_uncorrected(buckets, epsilon)
-    high = max(high, found.upper)
-    lines = dict(found.budget.upper)
-    lines["discretisation"] += high - found.upper
-    return Evaluation(found.lower, high, Budget(FrozenMapping(lines), found.budget.lower))
+    evaluation, high = delta(buckets, epsilon), delta_uncorrected(buckets, epsilon)
+    high = max(high, evaluation.upper)
+    lines = dict(evaluation.budget.upper)
+    lines["discretisation"] += high - evaluation.upper
+    return Evaluation(evaluation.lower, high, ErrorBreakdown(FrozenMapping(lines), evaluation.budget.lower))
 
 
 class Reading(NamedTuple):
@@ -56,10 +56,10 @@ def epsilon_at(buckets: TreeBuckets, level: float, read: Reading = CORRECTED) ->
     last = end, 0.0
     for share in tuning.COMING_DOWN:
         place = share * end
-        found = read.below(buckets, place)
-        if found > level:
-            return _crossing(lambda e: read.below(buckets, e), level, (place, found), last)[0], upper
-        last = place, found
+        value = read.below(buckets, place)
+        if value > level:
+            return _crossing(lambda e: read.below(buckets, e), level, (place, value), last)[0], upper
+        last = place, value
     return 0.0, upper
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 # Numbers of buckets (engine.py).
 N_START = 1024  # the first list, which tells how wide the answer is
-N_DEFAULT_MOST = 1 << 17
-N_GIVEN_MOST = 1 << 20  # where a caller fixes it, or a factor that needs so many: 0.7 GB
+N_DEFAULT_MAX = 1 << 17
+N_GIVEN_MAX = 1 << 20  # where a caller fixes it, or a factor that needs so many: 0.7 GB
 N_GRAIN = 512  # losses that lie on buckets stay on them in nine squarings
-GROWN_MOST = 8.0  # times as many buckets: the lists before the last one cost a seventh of it, and each is an answer
+GROWN_MAX = 8.0  # times as many buckets: the lists before the last one cost a seventh of it, and each is an answer
 REFINING = 0.6  # of the work and of the time that are left: the rest is for reading, and for the other direction
 DELTA_AIM = 1e-6  # where a question names neither epsilon nor delta
 # Of the upper end of epsilon: where its lower end is looked for.
@@ -22,7 +22,7 @@ BUCKET_UNITS = 60.0  # of work, for one bucket that is read
 
 # Centres (choice.py).
 ROUND_SHARE = 16  # of n: what a rounder number of buckets may cost
-CENTRED_MOST = 200  # atoms: among more none is so heavy
+CENTRED_MAX = 200  # atoms: among more none is so heavy
 CENTRED_WORTH = 0.75  # of the rounding that lists around 0 have
 
 # Tilts (choice.py).
@@ -41,4 +41,4 @@ FALL_RATES, FLATTEST_FALL, STEEPEST_FALL = 24, 0.02, 340.0
 CORNER_NOISE = 1e3  # a corner bucket below so many radii is not worth its error
 
 # Words (written.py).
-TREE_TEXT_MOST = 2000  # characters; longer trees are told by their ends
+TREE_TEXT_MAX = 2000  # characters; longer trees are told by their ends

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from .tuning import TREE_TEXT_MOST
+from .tuning import TREE_TEXT_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,5 +35,5 @@ class Written:
 
 
 def _made(text: str) -> Written:
-    half = TREE_TEXT_MOST // 2
-    return Written(text if len(text) <= TREE_TEXT_MOST else f"{text[:half]} ... {text[-half:]}", bare=False)
+    half = TREE_TEXT_MAX // 2
+    return Written(text if len(text) <= TREE_TEXT_MAX else f"{text[:half]} ... {text[-half:]}", bare=False)

@@ -17,12 +17,12 @@ from flint import arb
 from ...facets.finite import FiniteLaw
 from ...kernels.ball import integer
 from ..evaluation import BallFormula
-from .tuning import BINOMIAL_LEAST, BINOMIAL_MOST
+from .tuning import BINOMIAL_MAX, BINOMIAL_MIN
 
 
 def applies(law: FiniteLaw, count: int) -> bool:
     """Whether the law has two atoms and is used often."""
-    return BINOMIAL_LEAST <= count <= BINOMIAL_MOST and law.size() == 2
+    return BINOMIAL_MIN <= count <= BINOMIAL_MAX and law.size() == 2
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from flint import arb, ctx
 
-from ...bound import Budget, budget_lines
+from ...bound import ErrorBreakdown, error_lines
 from ...errors import Refusal, UnsupportedMechanism, agreed
 from ...facets.finite import Atom
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.directed import next_down, next_up
 from ...kernels.enclosure import Enclosure, exact
-from ...pair import Pair, Profile
-from ..edges import leaked
+from ...pair import HockeyStick, Pair
 from ..evaluation import BallFormula, Evaluation, Evaluator, Term
+from ..extremes_of_loss import leaked
 from . import binomial_tail, finite_part, tuning
 from .binomial_tail import BinomialEvaluator
 from .finite_part import BallList, FiniteTerm, FloatList
@@ -34,7 +34,7 @@ class Sorted:
     """A composition sorted by what is known of it: finite laws, and one profile for all the rest."""
 
     finite: tuple[FiniteTerm, ...]
-    other: Profile | None
+    other: HockeyStick | None
 
 
 def split(terms: Sequence[Term], atoms_most: int) -> Sorted:
@@ -43,11 +43,11 @@ def split(terms: Sequence[Term], atoms_most: int) -> Sorted:
         return Sorted((), terms[0][0])
     laws = [(pair.finite(), count) for pair, count in terms]
     finite = tuple((law, count) for law, count in laws if law is not None)
-    other = _together([term for term, (law, _) in zip(terms, laws, strict=True) if law is None])
+    other = _compose_exact([term for term, (law, _) in zip(terms, laws, strict=True) if law is None])
     if len(finite) == len(terms) == 1 and binomial_tail.applies(*finite[0]):
         return Sorted(finite, None)
-    cost = 1 if other is None else other.profile_cost()
-    if not finite and cost > tuning.PROFILE_MOST:
+    cost = 1 if other is None else other.hockey_stick_cost()
+    if not finite and cost > tuning.HOCKEY_STICK_MAX:
         raise UnsupportedMechanism("its profile has too many terms to sum", Refusal.TOO_MUCH_WORK)
     if finite and finite_part.listed_atoms(finite) * cost > atoms_most:
         raise UnsupportedMechanism("its finite part has too many atoms to list")
@@ -58,17 +58,17 @@ def _formula(terms: Sequence[Term]) -> bool:
     """Whether this is one use of a finite law whose profile needs no list of atoms."""
     law = terms[0][0].finite() if len(terms) == 1 and terms[0][1] == 1 else None
     with working_precision(BITS_START):
-        return law is not None and law.profile(arb(1)) is not None
+        return law is not None and law.hockey_stick(arb(1)) is not None
 
 
-def _together(rest: Sequence[Term]) -> Profile | None:
+def _compose_exact(rest: Sequence[Term]) -> HockeyStick | None:
     """One profile for what is not finite."""
     if not rest or (len(rest) == 1 and rest[0][1] == 1):
         return rest[0][0] if rest else None
-    found = rest[0][0].together(rest)
-    if found is None:
+    profile = rest[0][0].compose_exact(rest)
+    if profile is None:
         raise UnsupportedMechanism("there is no closed form for these together")
-    return found
+    return profile
 
 
 def prepare(
@@ -80,7 +80,7 @@ def prepare(
     proof: bool = False,
 ) -> Evaluator:
     """An evaluator in float64, or in balls for proofs and for sums of Laplaces; it suits every question alike."""
-    parts = split(terms, tuning.BALL_ATOMS_MOST if proof else tuning.ATOMS_MOST)
+    parts = split(terms, tuning.BALL_ATOMS_MAX if proof else tuning.ATOMS_MAX)
     if len(terms) == len(parts.finite) == 1 and binomial_tail.applies(*parts.finite[0]):
         if epsilon is None and not proof and accuracy > tuning.BINOMIAL_ROUGHLY:
             raise UnsupportedMechanism("a search on beta functions takes long", Refusal.TOO_MUCH_WORK)
@@ -117,18 +117,18 @@ class FloatEvaluator(Evaluator):
         rounding = float(total.radius)
         return Evaluation(
             *agreed(low, high, "a sum of profiles", "the same sum"),
-            Budget(budget_lines(rounding=rounding, truncation=dropped), budget_lines(rounding=rounding)),
+            ErrorBreakdown(error_lines(rounding=rounding, truncation=dropped), error_lines(rounding=rounding)),
         )
 
     def _sum(self, epsilon: float) -> tuple[Enclosure, float]:
         point, other = exact(epsilon), self._other
         if self._law is None:
-            return (_no_loss(point) if other is None else other.profile(point)), 0.0
+            return (_no_loss(point) if other is None else other.hockey_stick(point)), 0.0
         loss, mass, dropped = self._law
         if other is None:
             ahead = loss.upper > epsilon
             return (mass[ahead] * _no_loss(point - loss[ahead])).sum(), dropped
-        return (mass * other.profile(point - loss)).sum(), dropped
+        return (mass * other.hockey_stick(point - loss)).sum(), dropped
 
 
 def _no_loss(epsilon: Enclosure) -> Enclosure:
@@ -160,7 +160,7 @@ class SuffixLaw:
             highest.append(-_least(-highest[-1], -atom.loss.upper()))
         return SuffixLaw(atoms, p[::-1], q[::-1], lowest[::-1], highest)
 
-    def profile(self, epsilon: arb) -> arb:
+    def hockey_stick(self, epsilon: arb) -> arb:
         """Everything surely above epsilon, plus max(p - alpha q, 0) of each atom that may be."""
         alpha = epsilon.exp()
         last = bisect.bisect_right(self.lowest, epsilon)  # from here on all are above
@@ -201,14 +201,14 @@ class BallEvaluator(BallFormula):
             suffix = self._suffix()
             if suffix is None:
                 return arb(0).union(arb(1))
-            total = suffix.profile(epsilon)
+            total = suffix.hockey_stick(epsilon)
         else:
             total = sum((atom.p * self._other(epsilon - atom.loss) for atom in listed.atoms), arb(0))
         return (1 - leaked) + total + arb(0).union(arb(listed.dropped))
 
     def _other(self, epsilon: arb) -> arb:
         if self.parts.other is not None:
-            return self.parts.other.ball_profile(epsilon)
+            return self.parts.other.ball_hockey_stick(epsilon)
         return (-epsilon.expm1()).max(arb(0))
 
     def _law(self) -> BallList:

@@ -21,7 +21,7 @@ from ...facets.finite import Atom, FiniteLaw, power, product
 from ...kernels.ball import spreads
 from ...kernels.enclosure import Enclosure, count_enclosure, exact
 from ...kernels.multinomial import multinomial_masses
-from .tuning import ATOMS_MOST, ROW_ENTRIES_MOST
+from .tuning import ATOMS_MAX, ROW_ENTRIES_MAX
 
 WINDOW = 381.5  # 2 exp(-763) < 2.3e-331
 DROPPED = 5e-324
@@ -45,12 +45,12 @@ class BallList(NamedTuple):
 
 
 def listed_atoms(terms: Sequence[FiniteTerm]) -> int:
-    """How many atoms the composition lists; more than ATOMS_MOST where there are too many to count."""
+    """How many atoms the composition lists; more than ATOMS_MAX where there are too many to count."""
     total = 1
     for law, count in terms:
         total *= _rows(law.size(), count)
-        if total > ATOMS_MOST:
-            return ATOMS_MOST + 1
+        if total > ATOMS_MAX:
+            return ATOMS_MAX + 1
     return total
 
 
@@ -58,11 +58,11 @@ def _rows(atoms: int, count: int) -> int:
     if atoms <= 1:
         return 1
     if atoms == 2:
-        return min(count + 1, 2 * math.isqrt(int(WINDOW * count)) + 8) if count < 2**52 else ATOMS_MOST + 1
+        return min(count + 1, 2 * math.isqrt(int(WINDOW * count)) + 8) if count < 2**52 else ATOMS_MAX + 1
     if count == 1:
         return atoms
-    rows = math.comb(count + atoms - 1, atoms - 1) if count + atoms < ATOMS_MOST**0.5 else ATOMS_MOST + 1
-    return rows if rows * atoms < ROW_ENTRIES_MOST else ATOMS_MOST + 1
+    rows = math.comb(count + atoms - 1, atoms - 1) if count + atoms < ATOMS_MAX**0.5 else ATOMS_MAX + 1
+    return rows if rows * atoms < ROW_ENTRIES_MAX else ATOMS_MAX + 1
 
 
 def float_law(terms: Sequence[FiniteTerm]) -> FloatList:

@@ -46,11 +46,11 @@ class BallNodes(Nodes):
 
     def slope(self, epsilon: float) -> tuple[float, float]:
         with working_precision(self.bits):
-            found, slope = self._sums(epsilon)
-            if not found.value > 0:
+            node_sum, slope = self._sums(epsilon)
+            if not node_sum.value > 0:
                 return -math.inf, -self.plan.saddle.tilt
-            log = self.log_scale - arb(self.plan.saddle.tilt) * found.at + found.value.log()
-            return float(log.mid()), float((slope / found.value).mid())
+            log = self.log_scale - arb(self.plan.saddle.tilt) * node_sum.at + node_sum.value.log()
+            return float(log.mid()), float((slope / node_sum.value).mid())
 
     def _sums(self, epsilon: float) -> tuple[NodeSum, arb]:
         """S, and the derivative of scale S by epsilon over the scale."""
@@ -88,7 +88,7 @@ def ball_nodes(parts: Parts, plan: ContourPlan) -> BallNodes:
     c, nodes, lost = plan.saddle.tilt, plan.nodes, plan.saddle.cancellation
     if parts.splits:  # the difference of two powers is smaller than they are
         lost += max(0.0, parts.body.cumulants(c).value - plan.saddle.cumulants.value)
-    bits = tuning.BITS_LEAST + math.ceil(1.45 * lost + math.log2(max(count for _, count in parts.terms)))
+    bits = tuning.BITS_MIN + math.ceil(1.45 * lost + math.log2(max(count for _, count in parts.terms)))
     with working_precision(bits):
         step: float | arb = plan.step.step
         if plan.period is not None:

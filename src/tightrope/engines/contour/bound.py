@@ -19,7 +19,7 @@ from typing import ClassVar, NamedTuple
 
 from flint import arb
 
-from ...bound import Budget, budget_lines
+from ...bound import ErrorBreakdown, error_lines
 from ...errors import agreed
 from ...kernels.ball import lower_float, upper_float, working_precision
 from ...kernels.directed import next_down
@@ -118,9 +118,9 @@ class ContourBound(SelfInverse):
         if known is not None:
             return known
         with working_precision(self.nodes.bits):
-            found = self.nodes.sum(epsilon)
+            node_sum = self.nodes.sum(epsilon)
             aliases, left_out = self._aliases(epsilon, chernoff), self._left_out(epsilon)
-            made = self._bounded(found, self._truncation, aliases, left_out)
+            made = self._bounded(node_sum, self._truncation, aliases, left_out)
         self._last.clear()
         self._last[epsilon] = made
         return made
@@ -132,37 +132,37 @@ class ContourBound(SelfInverse):
         """
         gap, plan = y - x, self.nodes.plan
         gap = gap if Fraction(x) + Fraction(gap) <= Fraction(y) else next_down(gap)
-        if plan.period is not None or not 0.0 < plan.height * gap < tuning.TURN_MOST:
+        if plan.period is not None or not 0.0 < plan.height * gap < tuning.TURN_MAX:
             return super().secant(x, y, second)
         with working_precision(self.nodes.bits):
-            found, width = self.nodes.ramp(x, gap, second), arb(gap)
+            node_sum, width = self.nodes.ramp(x, gap, second), arb(gap)
             fall = (-(self._tilt if second else self._tilt + 1) * width).exp()
             truncation = self._truncation * (1 + fall) / (width.expm1() if second else -(-width).expm1())
             left_out = self.rare + (0 if self.nodes.log_body is None else self._moment(self.nodes.log_body, x))
-            return self._bounded(found, truncation, self._aliases(x, _tail_above), left_out, second)
+            return self._bounded(node_sum, truncation, self._aliases(x, _tail_above), left_out, second)
 
     def _moment(self, log_body: arb, at: float) -> arb:
         return _tail_above(arb(self.body_tilt), log_body, arb(at))
 
     def _bounded(
-        self, found: NodeSum, truncation: arb, aliases: arb, left_out: arb, second: bool = False
+        self, node_sum: NodeSum, truncation: arb, aliases: arb, left_out: arb, second: bool = False
     ) -> Evaluation:
         """The sum with its errors; a tail of the second law has no infinite mass, and is e^-x times as large."""
-        unit, mass = ((-found.at).exp(), arb(0)) if second else (arb(1), self.mass)
-        scale = (self.nodes.log_scale - self._tilt * found.at).exp() * unit
-        aliases, left_out, moved = aliases * unit, left_out * unit, found.moved * unit
-        error = truncation + found.quadrature
-        upper = mass + scale * (found.value + error) + left_out + moved
-        lower = mass + scale * (found.value - error) - aliases - moved
+        unit, mass = ((-node_sum.at).exp(), arb(0)) if second else (arb(1), self.mass)
+        scale = (self.nodes.log_scale - self._tilt * node_sum.at).exp() * unit
+        aliases, left_out, moved = aliases * unit, left_out * unit, node_sum.moved * unit
+        error = truncation + node_sum.quadrature
+        upper = mass + scale * (node_sum.value + error) + left_out + moved
+        lower = mass + scale * (node_sum.value - error) - aliases - moved
         least, most = max(lower_float(mass), 0.0), min(upper_float(upper), 1.0)
-        rounding = scale * found.value.rad() + scale.rad() * abs(found.value) + moved + mass.rad()
+        rounding = scale * node_sum.value.rad() + scale.rad() * abs(node_sum.value) + moved + mass.rad()
         lines = {
             "truncation": upper_float(scale * truncation),
-            "quadrature": upper_float(scale * found.quadrature),
+            "quadrature": upper_float(scale * node_sum.quadrature),
             "rounding": upper_float(rounding + arb(math.ulp(most))),  # of the sum, and of each end to a double
         }
         above = {**lines, "truncation": upper_float(scale * truncation + left_out)}
-        budget = Budget(budget_lines(**above), budget_lines(**lines, wrap_around=upper_float(aliases)))
+        budget = ErrorBreakdown(error_lines(**above), error_lines(**lines, wrap_around=upper_float(aliases)))
         return Evaluation(*agreed(max(lower_float(lower), least), most, "a contour", "the same contour"), budget)
 
     @property
@@ -250,7 +250,7 @@ class ContourBound(SelfInverse):
         target = math.log(delta - self._floor) if delta > self._floor else -math.inf
         start = self.nodes.plan.saddle.epsilon
         centre, low, high = max(start, 0.0), 0.0, math.inf
-        for _ in range(2 * tuning.STEPS_MOST):
+        for _ in range(2 * tuning.STEPS_MAX):
             log, rate = self.nodes.slope(centre)
             # Where the sum is lost in its own errors, the side that the contour was made for tells.
             above = log > target if math.isfinite(log) else centre < start
@@ -259,7 +259,7 @@ class ContourBound(SelfInverse):
             if not low <= following <= high:
                 # Past zero, or where the sum is lost in its own errors, halving still finds the way.
                 following = 0.5 * (low + high) if high < math.inf else 2.0 * centre + 1.0
-            if not following < tuning.EPSILON_MOST:
+            if not following < tuning.EPSILON_MAX:
                 break
             moved, centre = abs(following - centre), following
             sure = abs(target - log) <= tuning.CLOSE_LOG or moved <= 2.0 * math.ulp(centre)
@@ -277,7 +277,7 @@ class ContourBound(SelfInverse):
         return Inverse(low, high, at_low, at_high)
 
     def _below(self, delta: float, centre: float, step: float) -> tuple[float, Evaluation | None]:
-        for _ in range(tuning.STEPS_MOST):
+        for _ in range(tuning.STEPS_MAX):
             if not centre - step > 0.0:
                 break
             trial = self.delta(centre - step)
@@ -291,8 +291,8 @@ class ContourBound(SelfInverse):
             trial = self.delta(0.0)
             if trial.upper <= delta:
                 return 0.0, trial
-        for _ in range(tuning.STEPS_MOST):
-            if not centre + step < tuning.EPSILON_MOST:
+        for _ in range(tuning.STEPS_MAX):
+            if not centre + step < tuning.EPSILON_MAX:
                 break
             trial = self.delta(centre + step)
             if trial.upper <= delta:

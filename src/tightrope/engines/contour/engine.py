@@ -17,13 +17,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ... import work
+from ... import compute_budget
 from ...errors import Refusal, UnsupportedMechanism, WorkExhausted
 from ...facets.cumulant import cgf_of
 from ...kernels.ball import BITS_START, upper_float, working_precision
-from ..edges import leaked
 from ..evaluation import Term
-from ..hits.outcomes import every_hit_seen
+from ..extremes_of_loss import leaked
+from ..hits.outcomes import participation_visible
 from ..parts import Parts
 from ..saddle import Saddle
 from . import tuning
@@ -51,7 +51,7 @@ def prepare(
     The law is summed whole where that is narrow enough, else in parts; in balls where float64 loses the digits.
     Raises UnsupportedMechanism where a cgf is unknown or the integrand is not proven to fall.
     """
-    if quick and (all(pair.sampling() is None for pair, _ in terms) or every_hit_seen(terms)):
+    if quick and (all(pair.sampling() is None for pair, _ in terms) or participation_visible(terms)):
         raise UnsupportedMechanism("it has no hits, or hits that are counted")
     cgfs = [(cgf_of(pair), count) for pair, count in terms]
     with working_precision(BITS_START):
@@ -88,8 +88,8 @@ def search(law: ContourLaw, target: ContourTarget, to_try: Sequence[Way]) -> Con
     while ways:
         way = ways.popleft()
         try:
-            with work.part(work.WAY_SHARE, clock=True):
-                found = settled(Approach(law, target, way), seen)
+            with compute_budget.part(compute_budget.WAY_SHARE, clock=True):
+                trial = settled(Approach(law, target, way), seen)
         except (UnsupportedMechanism, WorkExhausted) as refusal:
             refusals.append(refusal)
             continue
@@ -97,15 +97,15 @@ def search(law: ContourLaw, target: ContourTarget, to_try: Sequence[Way]) -> Con
             hint = "its numbers leave the range of float64; try proof"
             refusals.append(UnsupportedMechanism(hint, Refusal.NEEDS_BALLS))
             continue
-        best = narrower(best, found)
+        best = narrower(best, trial)
         if best.width <= target.accuracy:
             break
-        few = found is best and found.bound.nodes.plan.work <= tuning.BALLS_AT_ONCE
+        few = trial is best and trial.bound.nodes.plan.work <= tuning.BALLS_AT_ONCE
         if not way.retry_share:
             continue
-        if found.lost_digits and (few or way.retry_at_once):
+        if trial.lost_digits and (few or way.retry_at_once):
             ways.appendleft(way.in_balls())
-        elif found.lost_digits:
+        elif trial.lost_digits:
             ways.append(way.in_balls())  # after all that is cheaper
     if best is None and to_try[0].name == QUICK[0].name:
         raise UnsupportedMechanism("no contour of it takes little work")  # others go on
@@ -125,14 +125,14 @@ def settled(approach: Approach, seen: list[tuple[object, Trial]]) -> Trial:
     The saddle-point estimate fails where rare large losses and many small ones meet.
     """
     choose = approach.way.choose
-    best = found = once(approach, *choose(approach, None), seen)
+    best = trial = once(approach, *choose(approach, None), seen)
     with suppress(UnsupportedMechanism, WorkExhausted, OverflowError):
-        for _ in range(tuning.CORRECTIONS_MOST):
-            if found.width <= approach.accuracy or not found.far:
+        for _ in range(tuning.CORRECTIONS_MAX):
+            if trial.width <= approach.accuracy or not trial.far:
                 break
-            found, last = once(approach, *choose(approach, found.estimate), seen), found
-            best = narrower(best, found)
-            if found.width > tuning.IMPROVED * last.width:
+            trial, last = once(approach, *choose(approach, trial.estimate), seen), trial
+            best = narrower(best, trial)
+            if trial.width > tuning.IMPROVED * last.width:
                 break
     return best
 
@@ -152,10 +152,10 @@ def tried(approach: Approach, parts: Parts, saddle: Saddle) -> Trial:
     """The bound whose contour runs through this saddle, and what it finds."""
     balls, law = approach.balls, approach.law
     units = tuning.BALL_UNITS if balls else tuning.FLOAT_UNITS
-    most = min(approach.work_most, work.left() / units)
+    most = min(approach.work_most, compute_budget.left() / units)
     falling = falling_of(parts, saddle.tilt, balls, law.period)
     plan = plan_contour(parts, falling, saddle, _tolerances(approach, saddle), most, law.period)
-    work.spend(units * plan.work)
+    compute_budget.spend(units * plan.work)
     nodes = nodes_of(parts, plan, balls)
     with working_precision(nodes.bits):
         rare = parts.rare_mass()
@@ -166,10 +166,10 @@ def _tolerances(approach: Approach, saddle: Saddle) -> list[float]:
     """Relative errors of delta to plan for: first what costs little, then what was asked."""
     share, accuracy = approach.target.sensitivity(saddle), approach.accuracy
     if approach.target.second is not None:  # what is left out counts as often as the distance of a secant is short
-        share = max(approach.target.gap(saddle), tuning.RAMP_LEAST / accuracy)
+        share = max(approach.target.gap(saddle), tuning.RAMP_MIN / accuracy)
     aim = tuning.BALL_AIM if approach.balls else tuning.FLOAT_AIM
     first = accuracy if approach.target.accuracy >= tuning.LOOSE else min(accuracy, aim)
-    rooms = [min(accuracy * share / room, tuning.TOLERANCE_MOST) for room in tuning.ROOMS]
+    rooms = [min(accuracy * share / room, tuning.TOLERANCE_MAX) for room in tuning.ROOMS]
     return [first * share / tuning.ROOMS[0], *rooms]
 
 
@@ -199,7 +199,7 @@ def _found(approach: Approach, bound: ContourBound, saddle: Saddle) -> Trial:
             width = 0.0  # the answer is 0
     off = abs(at - saddle.epsilon)
     missed = saddle.tilt * off + abs(log_delta - saddle.log_delta)
-    far = missed > tuning.CORRECTION_LEAST or off > tuning.CORRECTION_SHARE * saddle.epsilon
+    far = missed > tuning.CORRECTION_MIN or off > tuning.CORRECTION_SHARE * saddle.epsilon
     lines = value.budget.upper
     others = max(lines[name] for name in lines if name != "rounding")
     lost_digits = not approach.balls and not lines["rounding"] < others

@@ -92,5 +92,5 @@ def numerator(step: arb, beyond: arb) -> tuple[arb, arb]:
 
 def period_of(terms: Sequence[Term]) -> Period | None:
     """The lattice of a composition, where it has one with more than one point."""
-    found = sum_lattice([(pair.lattice(), count) for pair, count in terms])
-    return None if found is None else Period(*found)
+    step = sum_lattice([(pair.lattice(), count) for pair, count in terms])
+    return None if step is None else Period(*step)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...errors import Refusal, UnsupportedMechanism
-from ...facets.cgf import LOG_TOLERANCE, Cgf, Decay, LatticeCgf
-from ...facets.marks import Split
+from ...facets.cgf import LOG_TOLERANCE, CfDecay, Cgf, LatticeCgf
+from ...facets.partition import Split
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.plain import log_expm1, softplus
 from ..parts import Parts
@@ -31,7 +31,7 @@ REFUSAL = "its transform does not fall fast enough for a contour; try engine='la
 class Falling(NamedTuple):
     """How one term falls: bounds of |phi|, its count, and for hits a bound of log B(c)/A(c)."""
 
-    decay: Decay
+    decay: CfDecay
     uses: int
     log_ratio: float | None = None
 
@@ -90,18 +90,18 @@ def plan_contour(
         if period is not None:
             cycle = 2 * math.floor(math.pi / (step.step * period.width)) + 3
             step = NodeStep(2.0 * math.pi / (cycle * period.width), step.alias_tilt)
-        most = min(step.step * (tuning.NODES_MOST - 1), horizon / 2.0)
+        most = min(step.step * (tuning.NODES_MAX - 1), horizon / 2.0)
         found = find_reach(falling, saddle, log_scale, log_tolerance, most, tuning.EASIER * height)
         if found is not None:
             height, log_bounds = found
             nodes = math.ceil(height / step.step) + 1
-        elif 0 < cycle < 2 * tuning.NODES_MOST:
+        elif 0 < cycle < 2 * tuning.NODES_MAX:
             nodes, log_bounds = cycle, ()
         else:
             continue
         if period is not None:
             whole = (cycle + 1) // 2
-            nodes = whole if whole <= tuning.WHOLE_LEAST else min(nodes, whole)
+            nodes = whole if whole <= tuning.WHOLE_MIN else min(nodes, whole)
         last = step.step * (nodes - 1)
         points = sum(cgf.points(saddle.tilt, last, LOG_TOLERANCE + math.log(count)) for cgf, count in cgfs)
         if nodes * points <= work_most:
@@ -121,11 +121,11 @@ def falling_of(parts: Parts, tilt: float, balls: bool, period: Period | None) ->
     ]
 
 
-def _decay(cgf: Cgf, tilt: float, balls: bool, period: Period | None) -> Decay:
+def _decay(cgf: Cgf, tilt: float, balls: bool, period: Period | None) -> CfDecay:
     if period is not None:
         assert isinstance(cgf, LatticeCgf)
-        return cgf.period_decay(tilt, period.step)
-    return cgf.ball_decay(tilt) if balls else cgf.decay(tilt)
+        return cgf.period_cf_decay(tilt, period.step)
+    return cgf.ball_cf_decay(tilt) if balls else cgf.cf_decay(tilt)
 
 
 def _log_ratio(split: Split, tilt: float, balls: bool) -> float:
@@ -175,7 +175,7 @@ def find_reach(
         if step == 0 and height > first and reached <= wanted:  # too far for so little: where it falls slowly
             height = first
             continue
-        if step == tuning.STEPS_BEFORE_MOST and reached > wanted and height < most:
+        if step == tuning.STEPS_BEFORE_MAX and reached > wanted and height < most:
             _, wanted_there, reached_there = fallen(most)  # what is out of reach altogether is seen there at once
             if reached_there > wanted_there:
                 return None
@@ -190,7 +190,7 @@ def find_reach(
         if wanted < 0.0 and reached < 0.0:
             log_growth = math.log(1.03) + (math.log(-wanted) - math.log(-reached)) / _order(below, height, reached)
         below = height, reached
-        log_growth = max(math.log(tuning.GROWTH_LEAST), min(math.log(tuning.GROWTH_MOST), log_growth))
+        log_growth = max(math.log(tuning.GROWTH_MIN), min(math.log(tuning.GROWTH_MAX), log_growth))
         height = min(most, height * math.exp(log_growth))
     return None
 
@@ -200,4 +200,4 @@ def _order(below: tuple[float, float] | None, height: float, reached: float) -> 
     if below is None or not below[1] < 0.0:
         return 2.0
     slope = (math.log(-reached) - math.log(-below[1])) / math.log(height / below[0])
-    return max(tuning.ORDER_LEAST, min(2.0, slope))
+    return max(tuning.ORDER_MIN, min(2.0, slope))

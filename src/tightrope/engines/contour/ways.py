@@ -16,9 +16,9 @@ from flint import arb
 
 from ...errors import UnsupportedMechanism
 from ...facets.cgf import Terms
-from ..parts import Parts, log_one_hit, markable, one_hit, with_hits, without_rare
+from ..parts import Parts, log_one_hit, one_hit, partitionable, with_hits, without_rare
 from ..saddle import Saddle, Shape, find_saddle
-from ..tuning import TILT_MOST
+from ..tuning import TILT_MAX
 from . import tuning
 from .period import Period
 
@@ -54,7 +54,7 @@ class ContourTarget:
         """How much wider a relative error of delta may be than the relative error asked of the answer, at most 1."""
         if self.epsilon is not None:
             return 1.0
-        return max(tuning.SENSITIVITY_LEAST, min(1.0, saddle.tilt * saddle.epsilon))
+        return max(tuning.SENSITIVITY_MIN, min(1.0, saddle.tilt * saddle.epsilon))
 
 
 class Estimate(NamedTuple):
@@ -105,23 +105,23 @@ class Approach:
     def accuracy(self) -> float:
         """What the way aims at."""
         wanted = self.target.accuracy
-        return wanted if self.way.loosened == 1.0 else min(self.way.loosened * wanted, tuning.TOLERANCE_MOST)
+        return wanted if self.way.loosened == 1.0 else min(self.way.loosened * wanted, tuning.TOLERANCE_MAX)
 
     @property
     def work_most(self) -> float:
         """Nodes times inner points that it may take."""
-        return self.way.work_share * (tuning.BALL_WORK_MOST if self.balls else tuning.FLOAT_WORK_MOST)
+        return self.way.work_share * (tuning.BALL_WORK_MAX if self.balls else tuning.FLOAT_WORK_MAX)
 
     def saddle(self, shape: Shape, before: Estimate | None = None, start: float = 1.0) -> Saddle:
         """The saddle of the question, or of what was found before; looked for from a tilt on."""
-        tilt_most = TILT_MOST if self.law.period is None else min(TILT_MOST, self.law.period.tilt_most)
+        tilt_most = TILT_MAX if self.law.period is None else min(TILT_MAX, self.law.period.tilt_most)
         if before is None:
             return find_saddle(shape, self.target.epsilon, self.target.log_delta, tilt_most, start)
         return replace(find_saddle(shape, before.epsilon, None, tilt_most, start), log_delta=before.log_delta)
 
     def log_left_out(self, saddle: Saddle, log_delta: float) -> float:
         """log of what may be left out of delta."""
-        share = min(tuning.LEFT_OUT * self.accuracy, tuning.TOLERANCE_MOST)
+        share = min(tuning.LEFT_OUT * self.accuracy, tuning.TOLERANCE_MAX)
         return log_delta + math.log(share * self.target.sensitivity(saddle))
 
 
@@ -139,7 +139,7 @@ def cut(approach: Approach, before: Estimate | None) -> tuple[Parts, Saddle]:
     cgfs, given = approach.law.cgfs, approach.target.log_delta
     saddle = _first_saddle(approach)
     log_delta = (before or saddle).log_delta if given is None else given
-    for _ in range(tuning.CORRECTIONS_MOST):
+    for _ in range(tuning.CORRECTIONS_MAX):
         left_out = approach.log_left_out(saddle, log_delta)
         parts, saddle = without_rare(
             cgfs, left_out, lambda shape, start: approach.saddle(shape, before, start), saddle.tilt
@@ -168,7 +168,7 @@ def hits(approach: Approach, before: Estimate | None) -> tuple[Parts, Saddle]:
     if log_delta is None:
         log_delta = before.log_delta if before else log_one_hit(cgfs, saddle.epsilon)
     if epsilon is None:
-        epsilon = max(before.epsilon, before.aimed / tuning.CORRECTION_MOST) if before else one_hit(cgfs, log_delta)
+        epsilon = max(before.epsilon, before.aimed / tuning.CORRECTION_MAX) if before else one_hit(cgfs, log_delta)
     left_out = approach.log_left_out(saddle, log_delta)
     first = with_hits(kept, epsilon, left_out, widths)
     if target.epsilon is None and before is None:
@@ -203,8 +203,8 @@ WAYS = (
 
 def ways_of(law: ContourLaw, quick: bool = False) -> tuple[Way, ...]:
     """The ways to a law, in the order in which they are tried; what has no marks has nothing that is rare."""
-    many = len(law.cgfs) > tuning.HIT_TERMS_MOST
-    if not markable(law.cgfs):
+    many = len(law.cgfs) > tuning.HIT_TERMS_MAX
+    if not partitionable(law.cgfs):
         return QUICK[:1] if quick else (WHOLE,)
     if many:  # to cut each of them takes longer than a long sum
         whole = QUICK[0] if quick else WHOLE

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ... import work
-from ...bound import Budget, budget_lines
+from ... import compute_budget
+from ...bound import ErrorBreakdown, error_lines
 from ...errors import UnsupportedMechanism, WorkExhausted, agreed
-from ...kernels.twofold import twofold
+from ...kernels.double_double import double_double
 from ...pair import Pair
 from ..evaluation import Evaluation, Evaluator
 from ..lattice import masses as lattice_masses
@@ -63,9 +63,9 @@ class CutEvaluator(Evaluator):
             low = lower_sum_at(*self.below, max(epsilon, near - reach))
         lower, upper = ends(self.infinite, low, high)
         gap = max((high.value - low.value) + (self.infinite[1] - self.infinite[0]), 0.0)
-        above = budget_lines(discretisation=gap, truncation=high.lost, wrap_around=high.outside, rounding=high.rounding)
-        under = budget_lines(discretisation=gap, truncation=low.lost, wrap_around=low.outside, rounding=low.rounding)
-        return Evaluation(*agreed(lower, upper, "the grid below", "the grid above"), Budget(above, under))
+        above = error_lines(discretisation=gap, truncation=high.lost, wrap_around=high.outside, rounding=high.rounding)
+        under = error_lines(discretisation=gap, truncation=low.lost, wrap_around=low.outside, rounding=low.rounding)
+        return Evaluation(*agreed(lower, upper, "the grid below", "the grid above"), ErrorBreakdown(above, under))
 
 
 def prepare(asked: CutQuestion, epsilon: float | None, delta: float | None, accuracy: float) -> Narrowest:
@@ -97,7 +97,7 @@ def _place(asked: CutQuestion, delta: float) -> tuple[float, CutEvaluator]:
     """About where epsilon lies, from that of a single use on; and the last coarse grid, which reaches beyond it."""
     near = asked.single_epsilon(delta)
     coarse: CutEvaluator | None = None
-    for _ in range(tuning.SEARCHES_MOST):
+    for _ in range(tuning.SEARCHES_MAX):
         asked.check(near)
         reach = near * (1.0 + tuning.HIT_ROOM)
         try:
@@ -108,8 +108,8 @@ def _place(asked: CutQuestion, delta: float) -> tuple[float, CutEvaluator]:
             break
         if coarse.delta(near).lower > tuning.TOGETHER * delta:
             raise UnsupportedMechanism("many hits count together: there is nothing to cut off")
-        found = _narrowest(asked, coarse, math.inf, near).inverse(delta, math.inf, 1e-3)
-        before, near = near, found.lower + (min(found.upper, 2.0 * reach) - found.lower) / 2.0
+        inverse = _narrowest(asked, coarse, math.inf, near).inverse(delta, math.inf, 1e-3)
+        before, near = near, inverse.lower + (min(inverse.upper, 2.0 * reach) - inverse.lower) / 2.0
         if not near > 0.0 or abs(near - before) < tuning.HIT_ROOM * near:
             break
     assert coarse is not None
@@ -120,7 +120,7 @@ def _points_for(coarse: Evaluation, wanted: float) -> int:
     """How many points suffice, as a grid of FIRST_POINTS suggests: its discretisation falls like their square."""
     open_part = max(coarse.budget.upper["discretisation"], 0.0) / max(coarse.upper, 5e-324)
     points = tuning.FIRST_POINTS * tuning.FINER * math.sqrt(open_part / (tuning.HAIR * wanted))
-    return math.ceil(max(points, tuning.FIRST_POINTS)) if points <= tuning.CUT_POINTS_MOST else tuning.FIRST_POINTS
+    return math.ceil(max(points, tuning.FIRST_POINTS)) if points <= tuning.CUT_POINTS_MAX else tuning.FIRST_POINTS
 
 
 def _refined(
@@ -133,7 +133,7 @@ def _refined(
 ) -> Narrowest:
     """Grids of more points until delta at epsilon is as narrow as wanted, or the next one would take too long."""
     best: tuple[float, CutEvaluator] | None = None
-    for _ in range(tuning.ROUNDS_MOST):
+    for _ in range(tuning.ROUNDS_MAX):
         try:
             made = evaluator(asked, reach, points, wanted, delta)
         except WorkExhausted:
@@ -145,10 +145,10 @@ def _refined(
         if best is None or width < best[0]:
             best = width, made
         finer = tuning.FINER * math.sqrt(width / (tuning.HAIR * wanted))
-        if width <= tuning.HAIR * wanted or points * finer > tuning.CUT_POINTS_MOST or rounding_rules(value):
+        if width <= tuning.HAIR * wanted or points * finer > tuning.CUT_POINTS_MAX or rounding_rules(value):
             break
         delta = max(value.lower, 0.1 * value.upper, 5e-324)
-        points = math.ceil(points * max(finer, tuning.FINER_LEAST))
+        points = math.ceil(points * max(finer, tuning.FINER_MIN))
     assert best is not None
     return _narrowest(asked, best[1], wanted, epsilon)
 
@@ -160,7 +160,7 @@ def _narrowest(asked: CutQuestion, made: CutEvaluator, wanted: float, near: floa
 def evaluator(asked: CutQuestion, epsilon: float, points: int, wanted: float, delta: float) -> CutEvaluator:
     """The three laws composed on grids whose longest has so many points; delta: about, and wanted its width."""
     grid = _grid(asked, epsilon, points)
-    work.spend(tuning.POINT_WORK * sum(ruler.size for ruler in grid.rulers))
+    compute_budget.spend(tuning.POINT_WORK * sum(ruler.size for ruler in grid.rulers))
     counts = [count for _, count in asked.terms]
     laws = [_above(pair, grid, ruler) for (pair, _), ruler in zip(asked.terms, grid.rulers, strict=True)]
     drawn = [(ruler.points(grid.unit), law.masses) for ruler, law in zip(grid.rulers, laws, strict=True)]
@@ -170,9 +170,9 @@ def evaluator(asked: CutQuestion, epsilon: float, points: int, wanted: float, de
         (tilted(law.masses, ruler.start, ruler.step, made.theta * made.step, Side.UP), count)
         for law, ruler, count in zip(laws, made.rulers, counts, strict=True)
     ]
-    work.spend(tuning.ENTRY_WORK * 4.0 * points * len(parts))
+    compute_budget.spend(tuning.ENTRY_WORK * 4.0 * points * len(parts))
     upper = compose(parts, tilt.tolerance)
-    work.spend(tuning.ENTRY_WORK * len(upper.masses) * len(parts))
+    compute_budget.spend(tuning.ENTRY_WORK * len(upper.masses) * len(parts))
     below = lower_laws(asked.terms, made, tilt.tolerance)
     leaked = [(law.infinite, count) for law, count in zip(laws, counts, strict=True)]
     return CutEvaluator(upper, below, infinite_ends(asked.terms, leaked), made)
@@ -200,5 +200,5 @@ def _grid(asked: CutQuestion, epsilon: float, points: int) -> GridPlan:
 def _above(pair: Pair, grid: GridPlan, ruler: Ruler) -> lattice_masses.Above:
     points = ruler.points(grid.unit)
     some = points[:: max(ruler.size // tuning.MEDIAN_POINTS, 1)]
-    median = float(some[min(int(np.searchsorted(pair.tails(twofold(some)).p_below, 0.5)), len(some) - 1)])
+    median = float(some[min(int(np.searchsorted(pair.tails(double_double(some)).p_below, 0.5)), len(some) - 1)])
     return lattice_masses.above(pair, points, grid.step, median)

@@ -18,8 +18,8 @@ import numpy as np
 
 from ...errors import UnsupportedMechanism
 from ...kernels.ball import BITS_START, working_precision
+from ...kernels.double_double import double_double
 from ...kernels.enclosure import FloatArray, exact
-from ...kernels.twofold import twofold
 from ...pair import Pair
 from ..evaluation import Term
 from . import tuning
@@ -69,17 +69,17 @@ class CutQuestion:
 
     def _window(self, index: int, epsilon: float) -> CutWindow:
         own = self.ended[index]
-        others = [(each, each.count - (place == index)) for place, each in enumerate(self.ended)]
-        least = sum(count * each.low for each, count in others if count)
-        most = sum(count * each.high for each, count in others if count)
+        others = [(term, term.count - (place == index)) for place, term in enumerate(self.ended)]
+        least = sum(count * term.low for term, count in others if count)
+        most = sum(count * term.high for term, count in others if count)
         bottom = max(own.low, epsilon - most)
         return CutWindow(bottom, min(own.high, epsilon - least), bottom == own.low)
 
     def check_short(self) -> None:
         """Raises UnsupportedMechanism unless what all uses without a hit lose or gain together is small."""
-        least = sum(each.count * each.low for each in self.ended)
-        most = sum(each.count * each.high for each in self.ended)
-        if len(self.ended) > tuning.TERMS_MOST or not (least >= -tuning.HITS_MOST or most <= tuning.HITS_MOST):
+        least = sum(term.count * term.low for term in self.ended)
+        most = sum(term.count * term.high for term in self.ended)
+        if len(self.ended) > tuning.TERMS_MAX or not (least >= -tuning.HITS_MAX or most <= tuning.HITS_MAX):
             raise UnsupportedMechanism("it has many hits, or losses without ends that would cut them short")
 
     def check(self, epsilon: float) -> None:
@@ -87,28 +87,26 @@ class CutQuestion:
         windows = self.windows(epsilon)
         cut = list(zip(self.ended, windows, strict=True))
         # An addition loses at most what epsilon is compared with, so that it is short in any case.
-        body = sum(each.count * abs(each.low) for each, window in cut if window.at_low)
-        if not (
-            body <= tuning.BODY_MOST * epsilon and all(window.bottom < window.top < math.inf for window in windows)
-        ):
+        body = sum(term.count * abs(term.low) for term, window in cut if window.at_low)
+        if not (body <= tuning.BODY_MAX * epsilon and all(window.bottom < window.top < math.inf for window in windows)):
             raise UnsupportedMechanism("many small losses count: there is nothing to cut off")
         longest = max(window.length for window in windows)
-        if not longest <= tuning.CUT_POINTS_MOST * epsilon:
+        if not longest <= tuning.CUT_POINTS_MAX * epsilon:
             raise UnsupportedMechanism("epsilon is shorter than a step of the finest grid")
-        if not longest <= tuning.BODY_POINTS_MOST * max(
-            abs(each.low if window.at_low else each.high) for each, window in cut
+        if not longest <= tuning.BODY_POINTS_MAX * max(
+            abs(term.low if window.at_low else term.high) for term, window in cut
         ):
             raise UnsupportedMechanism("its hits are too large beside its other losses")
-        for each, window in cut:
+        for ended_term, window in cut:
             edge = window.bottom + tuning.NEXT_TO_END * window.length
-            if window.at_low and float(each.pair.tails(twofold(np.array([edge]))).p_below[0]) < 0.5:
+            if window.at_low and float(ended_term.pair.tails(double_double(np.array([edge]))).p_below[0]) < 0.5:
                 raise UnsupportedMechanism("its losses are spread out: there is nothing to cut off")
 
     def single(self, epsilon: FloatArray) -> FloatArray:
         """About the delta of one use among all, the others without loss."""
         total = np.zeros_like(epsilon)
         for pair, count in self.terms:
-            total = total + count * pair.profile(exact(epsilon)).value
+            total = total + count * pair.hockey_stick(exact(epsilon)).value
         return np.minimum(total, 1.0)
 
     def single_epsilon(self, delta: float) -> float:

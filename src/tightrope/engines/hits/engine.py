@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from ...bound import Budget, FrozenMapping, budget_lines
+from ...bound import ErrorBreakdown, FrozenMapping, error_lines
 from ...errors import UnsupportedMechanism
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ..evaluation import Evaluation, Evaluator, Term
@@ -36,7 +36,7 @@ class SomeUse(Evaluator):
             share = arb(epsilon) / uses
             most = sum((count * pair.ball_tails(share).p_above for pair, count in self.terms), arb(0))
             upper = min(upper_float(most), 1.0)
-        return Evaluation(0.0, upper, Budget(budget_lines(truncation=upper), budget_lines()))
+        return Evaluation(0.0, upper, ErrorBreakdown(error_lines(truncation=upper), error_lines()))
 
 
 def prepare(
@@ -49,9 +49,9 @@ def prepare(
 ) -> Evaluator:
     """An evaluator for one direction and one question; a refusal takes a millisecond."""
     if any(pair.sampling() is not None for pair, _ in terms):
-        found = SomeUse(tuple(terms))
-        if epsilon is not None and epsilon > 0.0 and found.delta(epsilon).upper <= TINIEST_DELTA:
-            return found
+        use = SomeUse(tuple(terms))
+        if epsilon is not None and epsilon > 0.0 and use.delta(epsilon).upper <= TINIEST_DELTA:
+            return use
     try:
         return visible.prepare(terms, epsilon, delta, accuracy)
     except UnsupportedMechanism:

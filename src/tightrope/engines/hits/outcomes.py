@@ -1,8 +1,9 @@
 """What a composition with visible hits can come to: a number of hits per term, with its mass and its loss.
 
 A use of ((1 - r) Q + r P, Q) is a hit where its base loss l exceeds l0 = log((1 - r)/r): what each pair tells of itself
-(Pair.seen). Numbers of hits are binomial; those that are too rare to be seen are left out, and their mass is bounded.
-Guarantee: masses and losses as balls, and a bound of the mass left out. Proof: docs/proofs/hits.md, section 1.
+(Pair.visible_participation). Numbers of hits are binomial; those that are too rare to be seen are left out, and their
+mass is bounded. Guarantee: masses and losses as balls, and a bound of the mass left out. Proof: docs/proofs/hits.md,
+section 1.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from typing import NamedTuple
 
 from flint import arb
 
-from ... import work
+from ... import compute_budget
 from ...errors import Refusal, UnsupportedMechanism
 from ...kernels.ball import BITS_START, working_precision
 from ..closed_form.finite_part import BallList, FiniteTerm
-from ..edges import leaked
 from ..evaluation import Term
+from ..extremes_of_loss import leaked
 from . import tuning
 
 
@@ -39,7 +40,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SeenParts:
+class VisibleParticipationParts:
     """A composition with visible hits: sampled terms, and what all of it has in any case."""
 
     hits: tuple[SampledUses, ...]
@@ -51,13 +52,13 @@ class SeenParts:
     blur: arb  # an addition's loss may be less by that
 
 
-def seen(terms: Sequence[Term]) -> SeenParts:
+def visible_participation_parts(terms: Sequence[Term]) -> VisibleParticipationParts:
     """The composition sorted, or UnsupportedMechanism; at the working precision."""
     hits: list[SampledUses] = []
     finite: list[FiniteTerm] = []
     loss, variance, hidden, blur = arb(0), arb(0), arb(0), arb(0)
     for pair, count in terms:
-        law, use = pair.finite(), pair.seen()
+        law, use = pair.finite(), pair.visible_participation()
         if law is not None:
             finite.append((law, count))
         elif use is None:
@@ -68,33 +69,35 @@ def seen(terms: Sequence[Term]) -> SeenParts:
             variance += count * use.variance
         if use is not None:
             loss, hidden, blur = loss + count * use.sure, hidden + count * use.hidden, blur + count * use.blur
-        if not hidden + blur < tuning.HIDDEN_MOST:
+        if not hidden + blur < tuning.HIDDEN_MAX:
             raise UnsupportedMechanism("its noise hides whether a record took part")
     if hidden.is_zero():
         raise UnsupportedMechanism("nothing in it is sampled")
-    return SeenParts(tuple(hits), tuple(finite), loss, variance, leaked(finite), hidden, blur)
+    return VisibleParticipationParts(tuple(hits), tuple(finite), loss, variance, leaked(finite), hidden, blur)
 
 
-def every_hit_seen(terms: Sequence[Term]) -> bool:
+def participation_visible(terms: Sequence[Term]) -> bool:
     """Whether hits are told from misses, so that their number is all that is hidden."""
     try:
         with working_precision(BITS_START):
-            seen(terms)
+            visible_participation_parts(terms)
     except UnsupportedMechanism:
         return False
     return True
 
 
-def listed(terms: Sequence[Term], parts: SeenParts, finite: BallList, log_least: float) -> tuple[list[Outcome], arb]:
+def listed(
+    terms: Sequence[Term], parts: VisibleParticipationParts, finite: BallList, log_least: float
+) -> tuple[list[Outcome], arb]:
     """Every number of hits that is likelier than e^log_least, and a bound of the mass of the others."""
     least = arb(log_least).exp()
-    atoms = [Outcome(each.p, parts.loss + each.loss, parts.variance) for each in finite.atoms]
+    atoms = [Outcome(atom.p, parts.loss + atom.loss, parts.variance) for atom in finite.atoms]
     dropped = arb(finite.dropped)
     for term in parts.hits:
         masses, first, cut = _binomial(term, least)
-        if len(masses) * len(atoms) > tuning.PRODUCTS_MOST:
+        if len(masses) * len(atoms) > tuning.PRODUCTS_MAX:
             raise UnsupportedMechanism("it has too many hits to list", Refusal.TOO_MUCH_WORK)
-        work.spend(tuning.MULTIPLICATION * len(masses) * len(atoms))
+        compute_budget.spend(tuning.MULTIPLICATION * len(masses) * len(atoms))
         dropped += cut
         hit, missed = term.rate.log(), (-term.rate).log1p()
         rows = [(mass, m * hit + (term.uses - m) * missed, m * term.variance) for m, mass in enumerate(masses, first)]
@@ -107,7 +110,7 @@ def listed(terms: Sequence[Term], parts: SeenParts, finite: BallList, log_least:
                 else:
                     dropped += both
         atoms = joined
-        if len(atoms) > tuning.OUTCOMES_MOST:
+        if len(atoms) > tuning.OUTCOMES_MAX:
             raise UnsupportedMechanism("it has too many hits to list", Refusal.TOO_MUCH_WORK)
     return atoms, dropped
 
@@ -133,9 +136,9 @@ def _side(term: SampledUses, mode: int, top: arb, least: arb, step: int) -> tupl
 
     m, mass = mode, top
     side: list[arb] = []
-    while mass > least and len(side) <= tuning.OUTCOMES_MOST:
+    while mass > least and len(side) <= tuning.OUTCOMES_MAX:
         if len(side) % 1000 == 0:
-            work.spend(1000 * tuning.MULTIPLICATION)
+            compute_budget.spend(1000 * tuning.MULTIPLICATION)
         side.append(mass)
         if m == end:
             return side, arb(0)

@@ -42,7 +42,7 @@ def sketched(laws: Sequence[tuple[FloatArray, FloatArray]], counts: Sequence[int
 
 def choose_tilt(laws: Sketches, epsilon: float, delta: float, share: float) -> Tilt:
     """share: what may be left out of delta, which is known about, or 0."""
-    span = max(each.highest - each.lowest for each in laws.each)
+    span = max(sketch.highest - sketch.lowest for sketch in laws.each)
     if not 0.0 < span < math.inf:
         raise UnsupportedMechanism("its losses are all alike, or without end")
     saddle = _saddle(laws, epsilon, span)
@@ -53,7 +53,7 @@ def choose_tilt(laws: Sketches, epsilon: float, delta: float, share: float) -> T
     log_delta = math.log(delta) if delta > 0.0 else float(np.min(heights)) + math.log(tuning.UNKNOWN)
     # P - e^eps Q cancels, the more the smaller epsilon is.
     log_noise = math.log(
-        tuning.NOISE * (1.0 + float(laws.counts.sum()) / tuning.NOISY_USES) / max(min(epsilon, 1.0), tuning.RATE_LEAST)
+        tuning.NOISE * (1.0 + float(laws.counts.sum()) / tuning.NOISY_USES) / max(min(epsilon, 1.0), tuning.RATE_MIN)
     )
     choices = []
     for index in np.flatnonzero(shares[:-1] <= 1.0):
@@ -63,9 +63,9 @@ def choose_tilt(laws: Sketches, epsilon: float, delta: float, share: float) -> T
         choices.append((max(log_noise - log_tolerance, 0.0), end, float(thetas[index]), log_tolerance))
     _, reach, theta, log_tolerance = min(choices)
     least, most = (
-        float(np.dot(laws.counts, [getattr(each, end) for each in laws.each])) for end in ("lowest", "highest")
+        float(np.dot(laws.counts, [getattr(sketch, end) for sketch in laws.each])) for end in ("lowest", "highest")
     )
-    if min(reach, most) - least > tuning.WINDOWS_MOST * span:
+    if min(reach, most) - least > tuning.WINDOWS_MAX * span:
         raise UnsupportedMechanism("its sums reach too far for one grid", Refusal.TOO_MUCH_WORK)
     return Tilt(theta, math.exp(min(max(log_tolerance, math.log(tuning.FLOOR)), math.log(tuning.CEILING))))
 

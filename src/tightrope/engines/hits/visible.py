@@ -17,27 +17,27 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from ... import work
-from ...bound import Budget, budget_lines
+from ... import compute_budget
+from ...bound import ErrorBreakdown, error_lines
 from ...errors import Refusal, UnsupportedMechanism
 from ...kernels.ball import erfc, lower_float, upper_float, working_precision
 from ...kernels.search import Inverse
 from ..closed_form import finite_part
 from ..evaluation import Evaluation, SelfInverse, Term, inverse
 from . import tuning
-from .outcomes import Outcome, SeenParts, listed, seen
+from .outcomes import Outcome, VisibleParticipationParts, listed, visible_participation_parts
 
-LOG_LEAST = -760.0  # no double is as small
+LOG_MIN = -760.0  # no double is as small
 
 
 def prepare(terms: Sequence[Term], epsilon: float | None, delta: float | None, accuracy: float) -> VisibleEvaluator:
     """An evaluator for one direction; UnsupportedMechanism where hits are not seen or too many."""
     with working_precision(tuning.BITS):
-        parts = seen(terms)
+        parts = visible_participation_parts(terms)
         hidden = upper_float(parts.hidden)
         finite = (
             finite_part.ball_law(parts.finite)
-            if finite_part.listed_atoms(parts.finite) <= tuning.OUTCOMES_MOST
+            if finite_part.listed_atoms(parts.finite) <= tuning.OUTCOMES_MAX
             else None
         )
     if finite is None:
@@ -45,17 +45,17 @@ def prepare(terms: Sequence[Term], epsilon: float | None, delta: float | None, a
     if delta is not None and not 2.0 * hidden <= accuracy * delta:
         raise UnsupportedMechanism("its noise hides more of delta than the accuracy allows")
     log_least = tuning.FIRST_LOOK if delta is None else math.log(max(delta, 1e-320)) - tuning.BELOW
-    for _ in range(tuning.LISTS_MOST):
+    for _ in range(tuning.LISTS_MAX):
         with working_precision(tuning.BITS):
-            atoms, dropped = listed(terms, parts, finite, max(log_least, LOG_LEAST))
-        found = VisibleEvaluator(parts, atoms, dropped)
-        if epsilon is None or log_least <= LOG_LEAST:
+            atoms, dropped = listed(terms, parts, finite, max(log_least, LOG_MIN))
+        evaluator = VisibleEvaluator(parts, atoms, dropped)
+        if epsilon is None or log_least <= LOG_MIN:
             break
-        high = found.delta(epsilon).upper
+        high = evaluator.delta(epsilon).upper
         if upper_float(dropped) <= tuning.LEFT_OUT_SHARE * accuracy * high:
             break
         log_least = max(math.log(max(high, 1e-320)) - tuning.BELOW, log_least - tuning.LISTED_FURTHER)
-    return found
+    return evaluator
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class VisibleEvaluator(SelfInverse):
     """delta as a sum of Gaussian profiles, one for each number of hits."""
 
     arithmetic = "ball"
-    parts: SeenParts
+    parts: VisibleParticipationParts
     atoms: list[Outcome]
     dropped: arb
 
@@ -77,11 +77,11 @@ class VisibleEvaluator(SelfInverse):
             hidden, unlisted = self.parts.hidden, self.dropped + left_out
             low = lower_float(self.parts.infinite + total - hidden)
             high = upper_float(self.parts.infinite + total + hidden + unlisted)
-            rounding, seen_less, seen_more = (upper_float(each) for each in (total.rad(), hidden, hidden + unlisted))
+            rounding, seen_less, seen_more = (upper_float(value) for value in (total.rad(), hidden, hidden + unlisted))
         high = min(high, 1.0)
-        above = budget_lines(truncation=seen_more, rounding=rounding)
+        above = error_lines(truncation=seen_more, rounding=rounding)
         return Evaluation(
-            min(max(low, 0.0), high), high, Budget(above, budget_lines(truncation=seen_less, rounding=rounding))
+            min(max(low, 0.0), high), high, ErrorBreakdown(above, error_lines(truncation=seen_less, rounding=rounding))
         )
 
     def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
@@ -102,8 +102,8 @@ class VisibleEvaluator(SelfInverse):
             left_out = (len(heights) - len(atoms)) * arb(least).exp()
         for index, (mass, loss, variance) in enumerate(atoms):
             if index % 100 == 0:
-                work.spend(tuning.EVALUATION * min(100, len(atoms) - index))
-            profile, falling = _profile(epsilon - loss + self.parts.blur * arb("0.5 +/- 0.5"), variance)
+                compute_budget.spend(tuning.EVALUATION * min(100, len(atoms) - index))
+            profile, falling = _gaussian_hockey_stick(epsilon - loss + self.parts.blur * arb("0.5 +/- 0.5"), variance)
             total, slope = total + mass * profile, slope + mass * falling
         return total, slope, left_out
 
@@ -116,7 +116,7 @@ class VisibleEvaluator(SelfInverse):
             ]
             infinite = float(self.parts.infinite.mid())
         low, high = 0.0, max((loss + mu * mu / 2.0 + 60.0 * mu for _, loss, mu in rough), default=0.0) + 1.0
-        work.spend(tuning.BISECTIONS * len(rough) * 1e3)
+        compute_budget.spend(tuning.BISECTIONS * len(rough) * 1e3)
         for _ in range(tuning.BISECTIONS):
             middle = 0.5 * (low + high)
             total = infinite + sum(mass * _rough(middle - loss, mu) for mass, loss, mu in rough)
@@ -126,7 +126,7 @@ class VisibleEvaluator(SelfInverse):
     def _solved(self, delta: float, guess: float) -> float:
         """The guess made better by Newton on log delta, kept between what is known to be too small and too large."""
         low, high = 0.0, math.inf
-        for _ in range(tuning.TILT_NEWTON_MOST):
+        for _ in range(tuning.TILT_NEWTON_MAX):
             with working_precision(tuning.BITS):
                 total, slope, _ = self._sum(arb(guess))
                 wanted = arb(delta) - self.parts.infinite
@@ -148,7 +148,7 @@ def _around(evaluator: VisibleEvaluator, delta: float, ceiling: float, guess: fl
     step = max(tuning.PROVING_STEP * guess, math.ulp(guess))
     low: tuple[float, Evaluation | None] | None = None
     high: tuple[float, Evaluation | None] | None = None
-    for _ in range(tuning.PROVING_STEPS_MOST):
+    for _ in range(tuning.PROVING_STEPS_MAX):
         if low is None:
             point = max(guess - step, 0.0)
             value = evaluator.delta(point)
@@ -163,7 +163,7 @@ def _around(evaluator: VisibleEvaluator, delta: float, ceiling: float, guess: fl
     return None
 
 
-def _profile(epsilon: arb, variance: arb) -> tuple[arb, arb]:
+def _gaussian_hockey_stick(epsilon: arb, variance: arb) -> tuple[arb, arb]:
     """H(e^eps) of the Gaussian with this variance, Phi(a) - e^eps Phi(a - mu) at a = mu/2 - eps/mu, and the latter."""
     if variance.is_zero():
         falling = epsilon.exp() if epsilon < 0 else arb(0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ...bound import Budget, budget_lines
+from ...bound import ErrorBreakdown, error_lines
 from ...errors import agreed
 from ...facets.bounds import ProfileBounds
 from ...kernels.search import Compared, Inverse, compare, invert
@@ -46,8 +46,8 @@ class BoundsEvaluator(SelfInverse):
 
     def delta(self, epsilon: float) -> Evaluation:
         lower, upper = agreed(self.lower(epsilon), self.upper(epsilon), "a polynomial below", "a polynomial above")
-        lines = budget_lines(discretisation=upper - lower)
-        return Evaluation(lower, upper, Budget(lines, lines))
+        lines = error_lines(discretisation=upper - lower)
+        return Evaluation(lower, upper, ErrorBreakdown(lines, lines))
 
     def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
         def above(epsilon: float) -> Compared[float]:

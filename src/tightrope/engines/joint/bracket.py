@@ -19,14 +19,14 @@ from typing import NamedTuple
 import numpy as np
 from flint import arb, fmpz
 
-from ... import work
+from ... import compute_budget
 from ...derived.dyadic import DyadicPair, dyadic_pair
 from ...derived.polygon import concave
-from ...facets.between import Fineness
+from ...facets.resolution import Resolution
 from ...kernels.ball import BITS_START, integer, working_precision
 from ...pair import Pair
-from ..edges import leaked
 from ..evaluation import Term
+from ..extremes_of_loss import leaked
 from ..lattice import whole
 from ..lattice.sketch import Sketch, gathered, sketch
 from ..lattice.whole import L, WholeCells, WholeUpper
@@ -41,24 +41,24 @@ class Bracket(NamedTuple):
     upper: Pair
 
 
-def bracket(pair: Pair, fine: Fineness) -> Bracket:
+def bracket(pair: Pair, fine: Resolution) -> Bracket:
     """The two pairs around a pair: its products composed, the maps around them made again, the rest by itself."""
-    if not pair.bracketed():
+    if not pair.has_bracket_only():
         return Bracket(pair, pair)
     return Bracket(*found_or_made(pair, fine, lambda: _made(pair, fine)))
 
 
-def _made(pair: Pair, fine: Fineness) -> Bracket:
+def _made(pair: Pair, fine: Resolution) -> Bracket:
     factors = pair.factors()
     if factors is not None:
         return _product(factors, fine)
     inside = [bracket(base, fine) for base in pair.bases()]
     known = all(each.lower is base for each, base in zip(inside, pair.bases(), strict=True))
     ends = [pair if known else pair.over(tuple(each[side] for each in inside)) for side in (0, 1)]
-    found = [each.between(fine) or (each, each) for each in (ends if ends[0] is not ends[1] else ends[:1])]
+    found = [each.bracket(fine) or (each, each) for each in (ends if ends[0] is not ends[1] else ends[:1])]
     upper = found[-1][1]
     # What is above may be known between finite pairs only, such as a product: it is made one law in its turn.
-    return Bracket(found[0][0], bracket(upper, fine).upper if upper.bracketed() else upper)
+    return Bracket(found[0][0], bracket(upper, fine).upper if upper.has_bracket_only() else upper)
 
 
 class _Part(NamedTuple):
@@ -71,7 +71,7 @@ class _Part(NamedTuple):
     uses: int
 
 
-def _product(factors: Sequence[Term], fine: Fineness) -> Bracket:
+def _product(factors: Sequence[Term], fine: Resolution) -> Bracket:
     with working_precision(BITS_START):
         if any(pair.infinite_mass() >= 1 for pair, _ in factors):
             apart = dyadic_pair([(1, 0), (0, 1)], 0)
@@ -96,7 +96,7 @@ def _product(factors: Sequence[Term], fine: Fineness) -> Bracket:
                 above = whole.ball_upper(part.inside.upper, points, finest, start, bits)
                 below = whole.ball_cells(part.inside.lower, points, finest, start, bits)
             else:
-                work.spend(tuning.POINT * len(points))
+                compute_budget.spend(tuning.POINT * len(points))
                 above = whole.float_upper(part.inside.upper, points, finest, start, part.sketch.median, bits)
                 below = whole.float_cells(part.inside.lower, points, finest, start, bits)
             uppers.append(_power(above, part.uses, levels, finest, bits, cut))
@@ -107,7 +107,7 @@ def _product(factors: Sequence[Term], fine: Fineness) -> Bracket:
         return Bracket(lower, _dominating(whole.together(uppers, bits, cut), step, bits))
 
 
-def _part(pair: Pair, uses: int, fine: Fineness) -> _Part:
+def _part(pair: Pair, uses: int, fine: Resolution) -> _Part:
     inside = bracket(pair, fine)
     drawn = sketch(inside.upper)
     above, below = np.cumsum(drawn.mass[::-1])[::-1], np.cumsum(drawn.mass)
@@ -117,7 +117,7 @@ def _part(pair: Pair, uses: int, fine: Fineness) -> _Part:
     )
     high = drawn.edge[rare[0]] if len(rare) else drawn.edge[-1]
     low = drawn.edge[few[-1]] if len(few) else drawn.edge[0] - drawn.width[0]
-    low, high = (min(max(float(end), -tuning.LOSS_MOST), tuning.LOSS_MOST) for end in (low, high))
+    low, high = (min(max(float(end), -tuning.LOSS_MAX), tuning.LOSS_MAX) for end in (low, high))
     return _Part(inside, drawn, low, high, uses)
 
 
@@ -128,7 +128,7 @@ def _window(parts: Sequence[_Part], tail: float) -> tuple[float, float]:
     for tilt in np.geomspace(*tuning.TILTS):
         up, down = (float(np.dot(drawn.counts, drawn.cgf(side * tilt))) for side in (1.0, -1.0))
         high, low = min(high, (up - math.log(tail)) / tilt), max(low, -(down - math.log(tuning.LOW_TAIL)) / tilt)
-    low, high = (min(max(end, -tuning.LOSS_MOST), tuning.LOSS_MOST) for end in (low, high))
+    low, high = (min(max(end, -tuning.LOSS_MAX), tuning.LOSS_MAX) for end in (low, high))
     room = tuning.NARROWEST * max(abs(low), abs(high), 1e-300)
     return (low, high) if high - low > room else (min(low, high) - room, max(low, high) + room)
 

@@ -1,7 +1,7 @@
 """The joint engine: compositions with parts that are known between two finite laws only.
 
 One sample that serves several mechanisms has a product as its base (derived.product), which has no tails of its own;
-a maximum of profiles, a group or a Renyi curve has none either (Pair.between). One use of a sampled product maps the
+a maximum of profiles, a group or a Renyi curve has none either (Pair.bracket). One use of a sampled product maps the
 profile of the product (once.py). Several uses, or others beside it, are composed twice, from pairs below the true ones
 and from pairs above (bracket.py): if (P-, Q-) <= (P, Q) <= (P+, Q+) as profiles for every use, the compositions are in
 the same order, so that lower = the lower end of the first, upper = the upper end of the second. The pairs are made
@@ -17,12 +17,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from ... import work
-from ...bound import Budget, budget_lines
+from ... import compute_budget
+from ...bound import ErrorBreakdown, error_lines
 from ...derived.product import unfolded
 from ...errors import UnsupportedMechanism, WorkExhausted, agreed
-from ...facets.between import Fineness
 from ...facets.bounds import ProfileBounds
+from ...facets.resolution import Resolution
 from ...kernels.search import Inverse
 from ...pair import Pair
 from ...question import Question
@@ -45,14 +45,14 @@ def prepare(
     proof: bool = False,
 ) -> Evaluator:
     """An evaluator for terms of which some are samples of a product."""
-    if not any(pair.bracketed() for pair, _ in terms):
+    if not any(pair.has_bracket_only() for pair, _ in terms):
         raise UnsupportedMechanism("the law of every part is known by itself; leave out engine='joint'")
     counts: dict[Pair, int] = {}
     for pair, count in unfolded(terms):
         counts[pair] = counts.get(pair, 0) + count
     flat = tuple(counts.items())
     question = Question("delta", proof=proof)
-    if not any(pair.bracketed() for pair, _ in flat):
+    if not any(pair.has_bracket_only() for pair, _ in flat):
         return OnceEvaluator(None, Planner(flat, question, several=True), accuracy)
     bounds = _bounds(flat, proof)
     if bounds is not None:
@@ -63,8 +63,8 @@ def prepare(
         return BoundsEvaluator(bounds)
     alone = flat[0][0] if len(flat) == 1 and flat[0][1] == 1 else None
     if alone is not None and alone.alternatives():
-        each = (Planner(unfolded([(pair, 1)]), question, several=True) for pair in alone.alternatives())
-        return LargestEvaluator(tuple(each), accuracy)
+        planners = (Planner(unfolded([(pair, 1)]), question, several=True) for pair in alone.alternatives())
+        return LargestEvaluator(tuple(planners), accuracy)
     sampling = None if alone is None else alone.sampling()
     if sampling is not None:
         return OnceEvaluator(sampling, Planner(unfolded([(sampling.base, 1)]), question, several=True), accuracy)
@@ -74,9 +74,9 @@ def prepare(
 def _bounds(terms: Sequence[Term], proof: bool) -> ProfileBounds | None:
     """Of all uses as one pair, where one of them is known between two numbers and can hold the others."""
     for pair, _ in terms:
-        if pair.profile_bounds(proof) is not None:
-            whole = pair.together(terms)
-            return whole.profile_bounds(proof) if isinstance(whole, Pair) else None
+        if pair.hockey_stick_bounds(proof) is not None:
+            whole = pair.compose_exact(terms)
+            return whole.hockey_stick_bounds(proof) if isinstance(whole, Pair) else None
     return None
 
 
@@ -92,19 +92,19 @@ class SeveralEvaluator(SelfInverse):
 
     @property
     def arithmetic(self) -> str:
-        kinds = {each.arithmetic for pair in self._known.values() for each in pair}
+        kinds = {answer.arithmetic for pair in self._known.values() for answer in pair}
         return "float64" if "float64" in kinds else "ball"
 
     @property
     def parameters(self) -> Mapping[str, object]:
-        engines = sorted({each.engine.name for pair in self._known.values() for each in pair})
+        engines = sorted({answer.engine.name for pair in self._known.values() for answer in pair})
         return {"atoms": self.atoms, "product": "lattice", "composed_by": engines}
 
     def answers(self, quantity: str, given: float) -> tuple[Answer, Answer]:
         """Below and above."""
         if (quantity, given) not in self._known:
             point = Point(quantity, given)
-            with work.part(tuning.ABOVE_SHARE):
+            with compute_budget.part(tuning.ABOVE_SHARE):
                 above = self.above.answer(point, self.accuracy)
             self._known[quantity, given] = self.below.answer(point, self.accuracy), above
         return self._known[quantity, given]
@@ -112,13 +112,13 @@ class SeveralEvaluator(SelfInverse):
     def delta(self, epsilon: float) -> Evaluation:
         below, above = self.answers("delta", epsilon)
         _, upper = agreed(below.lower, above.upper, "the finite pair below", "the finite pair above")
-        lines = budget_lines(discretisation=upper - below.lower)
-        return Evaluation(below.lower, upper, Budget(lines, lines))
+        lines = error_lines(discretisation=upper - below.lower)
+        return Evaluation(below.lower, upper, ErrorBreakdown(lines, lines))
 
     def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
         below, above = self.answers("epsilon", delta)
         # Budgets are in units of delta, so each end tells its own.
-        ends = (Evaluation(0.0, 1.0, each.budget) for each in (below, above))
+        ends = (Evaluation(0.0, 1.0, answer.budget) for answer in (below, above))
         lower, upper = agreed(below.lower, above.upper, "the finite pair below", "the finite pair above")
         return Inverse(lower, upper, *ends)
 
@@ -131,14 +131,14 @@ def _several(
     quantity, given = ("epsilon", delta) if epsilon is None else ("delta", epsilon)
     assert given is not None
     first_tail = _tail(delta, accuracy, uses) if delta else tuning.TAIL_FIRST
-    fine = Fineness(tuning.POINTS_FIRST, first_tail, proof, delta, epsilon, uses)
+    fine = Resolution(tuning.POINTS_FIRST, first_tail, proof, delta, epsilon, uses)
     aim = max(accuracy * tuning.PLAN_SHARE, tuning.FIRST_AIM)
     best: tuple[tuple[float, float], SeveralEvaluator] | None = None
-    for _ in range(tuning.ROUNDS_MOST):
-        before = work.left()
+    for _ in range(tuning.ROUNDS_MAX):
+        before = compute_budget.left()
         try:
             made = _made(terms, fine, aim)
-            spent = before - work.left()
+            spent = before - compute_budget.left()
             below, above = made.answers(quantity, given)
         except (UnsupportedMechanism, WorkExhausted):
             if best is None:
@@ -153,11 +153,11 @@ def _several(
         between = _relative(min(below.upper, above.lower), above.lower)
         tail = fine.tail
         if epsilon is not None:
-            tail = min(tail, _tail(below.lower, accuracy, uses) if below.lower else tuning.TAIL_LEAST)
+            tail = min(tail, _tail(below.lower, accuracy, uses) if below.lower else tuning.TAIL_MIN)
         deeper = tail < tuning.SHALLOW * fine.tail
         if not deeper and between < tuning.HELPS * width and aim <= tuning.PLAN_SHARE * accuracy:
             break
-        most = min(tuning.PROOF_POINTS_MOST if proof else tuning.JOINT_POINTS_MOST, _affordable(fine.points, spent))
+        most = min(tuning.PROOF_POINTS_MAX if proof else tuning.JOINT_POINTS_MAX, _affordable(fine.points, spent))
         wanted = (
             fine.points * min(max(math.sqrt(2.0 * width / accuracy), 2.0), tuning.FASTEST)
             if width < 1.0
@@ -180,19 +180,19 @@ def _relative(lower: float, upper: float) -> float:
 
 def _affordable(points: int, spent: float) -> int:
     """So many points take half of the work that is left; none is counted where there is no end to it."""
-    left = work.left()
+    left = compute_budget.left()
     return (
-        tuning.JOINT_POINTS_MOST
+        tuning.JOINT_POINTS_MAX
         if left == math.inf or not spent > 0.0
         else int(points * tuning.WORK_SHARE * left / spent)
     )
 
 
 def _tail(delta: float, accuracy: float, uses: int) -> float:
-    return max(tuning.TAIL_SHARE * min(accuracy, 1.0) * delta / uses, tuning.TAIL_LEAST)
+    return max(tuning.TAIL_SHARE * min(accuracy, 1.0) * delta / uses, tuning.TAIL_MIN)
 
 
-def _made(terms: Sequence[Term], fine: Fineness, aim: float) -> SeveralEvaluator:
+def _made(terms: Sequence[Term], fine: Resolution, aim: float) -> SeveralEvaluator:
     found = [(bracket(pair, fine), count) for pair, count in terms]
     below, above = ([(each[side], count) for each, count in found] for side in (0, 1))
     planners = [Planner(side, Question("delta", proof=fine.proof), several=False) for side in (below, above)]

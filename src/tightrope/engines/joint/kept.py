@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from ...facets.between import Fineness
+from ...facets.resolution import Resolution
 from ...pair import Pair
 
 Ends = tuple[Pair, Pair]
 
-_KEPT: ContextVar[dict[Pair, dict[Fineness, Ends]] | None] = ContextVar("tightrope_kept", default=None)
+_KEPT: ContextVar[dict[Pair, dict[Resolution, Ends]] | None] = ContextVar("tightrope_kept", default=None)
 
 
 @contextmanager
@@ -29,16 +29,18 @@ def keeping() -> Iterator[None]:
         _KEPT.reset(token)
 
 
-def found_or_made(pair: Pair, fine: Fineness, make: Callable[[], Ends]) -> Ends:
+def found_or_made(pair: Pair, fine: Resolution, make: Callable[[], Ends]) -> Ends:
     """The finest that is kept and no coarser than this, or what it makes."""
     kept = _KEPT.get()
     if kept is None:
         return make()
     known = kept.setdefault(pair, {})
     serve = [
-        each for each in known if each.points >= fine.points and each.tail <= fine.tail and each.proof is fine.proof
+        fineness
+        for fineness in known
+        if fineness.points >= fine.points and fineness.tail <= fine.tail and fineness.proof is fine.proof
     ]
     if not serve:
         known[fine] = make()
         return known[fine]
-    return known[max(serve, key=lambda each: each.points)]
+    return known[max(serve, key=lambda fineness: fineness.points)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ... import work
+from ... import compute_budget
 from ...kernels.search import Inverse
 from ..answer import Answer, Point
 from ..evaluation import Evaluation, SelfInverse
@@ -46,7 +46,7 @@ class LargestEvaluator(SelfInverse):
         """The largest lower end, and the answer with the largest upper one."""
         found = []
         for done, planner in enumerate(self.each):
-            with work.part(1.0 / (len(self.each) - done)):
+            with compute_budget.part(1.0 / (len(self.each) - done)):
                 found.append(planner.answer(Point(quantity, given), self.accuracy))
         self._asked[:] = found
         return max(answer.lower for answer in found), max(found, key=lambda answer: (answer.upper, answer.lower))

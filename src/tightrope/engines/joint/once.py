@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from flint import arb
 
-from ...bound import Budget, budget_lines
+from ...bound import ErrorBreakdown, error_lines
 from ...derived.poisson import ball_inner, ball_loss
 from ...errors import agreed
 from ...kernels.ball import lower_float, upper_float, working_precision
@@ -64,15 +64,15 @@ class OnceEvaluator(SelfInverse):
         factor, low, high = self._mapped(epsilon)
         if math.isnan(low):
             bottom, top = max(lower_float(factor), 0.0), min(upper_float(factor), 1.0)
-            lines = budget_lines(rounding=top - bottom)
-            return Evaluation(bottom, top, Budget(lines, lines))
+            lines = error_lines(rounding=top - bottom)
+            return Evaluation(bottom, top, ErrorBreakdown(lines, lines))
         above = self._ask("delta", low)
         below = above if high == low else self._ask("delta", high)
         with working_precision(MAP_BITS):
             bottom = max(lower_float(factor * arb(below.lower)), 0.0)
             top = min(upper_float(factor * arb(above.upper)), 1.0)
         lower, upper = agreed(bottom, top, "the product at a larger epsilon", "the product at a smaller one")
-        return Evaluation(lower, upper, _scaled(Budget(above.budget.upper, below.budget.lower), factor))
+        return Evaluation(lower, upper, _scaled(ErrorBreakdown(above.budget.upper, below.budget.lower), factor))
 
     def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
         if self.sampling is not None and self.sampling.direction is Direction.ADD:
@@ -84,10 +84,10 @@ class OnceEvaluator(SelfInverse):
             few, many = lower_float(level), upper_float(level)
         if few >= 1.0:
             return Inverse(0.0, 0.0, None, None)
-        found = self._ask("epsilon", few)
-        bottom = found.lower if few == many else self._still_above(found.lower, many)
-        lower, upper = self._outer(bottom)[0], self._outer(found.upper)[1]
-        return Inverse(max(lower, 0.0), upper, self._evaluated(found), self._evaluated(found))
+        answer = self._ask("epsilon", few)
+        bottom = answer.lower if few == many else self._still_above(answer.lower, many)
+        lower, upper = self._outer(bottom)[0], self._outer(answer.upper)[1]
+        return Inverse(max(lower, 0.0), upper, self._evaluated(answer), self._evaluated(answer))
 
     def _still_above(self, epsilon: float, level: float) -> float:
         """A point just below epsilon where delta of the product is above a level that is a rounding error higher."""
@@ -119,16 +119,16 @@ class OnceEvaluator(SelfInverse):
             loss = ball_loss(self.sampling, arb(epsilon))
             return lower_float(loss), upper_float(loss)
 
-    def _evaluated(self, found: Answer) -> Evaluation:
+    def _evaluated(self, answer: Answer) -> Evaluation:
         """The budget of an answer, as what the sampling makes of it."""
-        return Evaluation(0.0, 1.0, _scaled(found.budget, self._rate))
+        return Evaluation(0.0, 1.0, _scaled(answer.budget, self._rate))
 
     @property
     def _rate(self) -> arb:
         return arb(1 if self.sampling is None else self.sampling.rate)
 
 
-def _scaled(budget: Budget, factor: arb) -> Budget:
+def _scaled(budget: ErrorBreakdown, factor: arb) -> ErrorBreakdown:
     size = min(max(upper_float(factor), 0.0), 1.0)
     upper, lower = ({name: size * line for name, line in lines.items()} for lines in (budget.upper, budget.lower))
-    return Budget(budget_lines(**upper), budget_lines(**lower))
+    return ErrorBreakdown(error_lines(**upper), error_lines(**lower))

@@ -21,7 +21,7 @@ from . import tuning
 from .sketch import Sketch, Sketches, gathered, sketched
 
 LOG_STEEPEST = math.log(tuning.STEEPEST_TILT)
-LOG_DELTA_LEAST = math.log(5e-324)  # below, no double is left to tell
+LOG_DELTA_MIN = math.log(5e-324)  # below, no double is left to tell
 
 
 def saddle(sketches: Sketches, epsilon: float | None, delta: float | None) -> Saddle:
@@ -29,12 +29,12 @@ def saddle(sketches: Sketches, epsilon: float | None, delta: float | None) -> Sa
 
     Tilts come from a ladder: questions next to each other have the same one, and their grids the same step.
     """
-    goal = math.log(delta) if delta else LOG_DELTA_LEAST
+    goal = math.log(delta) if delta else LOG_DELTA_MIN
     found = find_saddle(
-        sketches, epsilon, goal, tuning.STEEPEST_TILT, log_least=LOG_DELTA_LEAST, closeness=tuning.CLOSENESS
+        sketches, epsilon, goal, tuning.STEEPEST_TILT, log_least=LOG_DELTA_MIN, closeness=tuning.CLOSENESS
     )
-    rung = math.floor((math.log(found.tilt) - LOG_STEEPEST) / tuning.TILT_RUNG) + 0.5
-    here = saddle_at(sketches, math.exp(LOG_STEEPEST + rung * tuning.TILT_RUNG))
+    candidate = math.floor((math.log(found.tilt) - LOG_STEEPEST) / tuning.TILT_RUNG) + 0.5
+    here = saddle_at(sketches, math.exp(LOG_STEEPEST + candidate * tuning.TILT_RUNG))
     if epsilon is None and found.epsilon > 0.0:
         return here
     here = replace(here, epsilon=found.epsilon)
@@ -58,8 +58,8 @@ class Aim:
 
     def window_of(self, index: int, uses: int, tolerance: float) -> float:
         """The window that so many uses of one sketch need: by Chernoff at either end, by Bernstein, or all sums."""
-        each, exponent = self.sketches.each[index], -math.log(tolerance)
-        span = float(each.edge[-1] - each.edge[0] + each.width[0])
+        sketch, exponent = self.sketches.each[index], -math.log(tolerance)
+        span = float(sketch.edge[-1] - sketch.edge[0] + sketch.width[0])
         normal = math.sqrt(2.0 * uses * float(self.variances[index]) * exponent)
         chernoff = _window(self.gaps, uses * self.rises[index], -exponent)
         return min(chernoff, 2.0 * (normal + span * exponent / 3.0), uses * span)
@@ -75,12 +75,12 @@ def aim(terms: Sequence[Term], epsilon: float | None, delta: float | None, accur
     for_delta = epsilon is not None
     full = sketched(terms)
     if epsilon is not None:
-        supremum = sum(count * each.highest for each, (_, count) in zip(full.each, terms, strict=True))
+        supremum = sum(count * sketch.highest for sketch, (_, count) in zip(full.each, terms, strict=True))
         epsilon = epsilon if epsilon < supremum else max(0.9 * supremum, 0.0)  # beyond, only infinite losses count
     point = saddle(full, epsilon, delta)
     estimate, settled = point.log_delta, False
     cut = full
-    for _ in range(tuning.AIMS_MOST):
+    for _ in range(tuning.AIMS_MAX):
         wanted = _wanted(point, for_delta, accuracy)
         level = estimate + math.log(tuning.TOP_SHARE * min(wanted, 1.0) / max(uses, 1))
         cut = full.cut(level)
@@ -91,7 +91,7 @@ def aim(terms: Sequence[Term], epsilon: float | None, delta: float | None, accur
         if epsilon is not None and estimate < before - 3.0:  # what was dropped made nearly all of delta
             estimate, settled = max(estimate, _log_single(full, epsilon)), True
     goal = math.log(delta) if delta else -math.inf
-    if epsilon is None and point.epsilon > 0.0 and abs(point.log_delta - goal) > 1.0 and goal > LOG_DELTA_LEAST:
+    if epsilon is None and point.epsilon > 0.0 and abs(point.log_delta - goal) > 1.0 and goal > LOG_DELTA_MIN:
         estimate = goal  # the saddle jumps over this delta
         point = saddle(cut, _single_epsilon(cut, goal), None)
         wanted = _wanted(point, for_delta, accuracy)
@@ -101,12 +101,12 @@ def aim(terms: Sequence[Term], epsilon: float | None, delta: float | None, accur
 def _log_single(sketches: Sketches, epsilon: float) -> float:
     """log of about the delta of one use among all, the others without loss."""
     with np.errstate(divide="ignore"):
-        return min(float(np.log(sketches.profile(epsilon))), 0.0)
+        return min(float(np.log(sketches.hockey_stick(epsilon))), 0.0)
 
 
 def _single_epsilon(sketches: Sketches, goal: float) -> float:
     """The epsilon where that meets the goal."""
-    low, high = 0.0, max(float(each.loss[-1]) for each in sketches.each)
+    low, high = 0.0, max(float(sketch.loss[-1]) for sketch in sketches.each)
     for _ in range(40):
         middle = (low + high) / 2.0
         low, high = (middle, high) if _log_single(sketches, middle) > goal else (low, middle)
@@ -117,7 +117,7 @@ def _wanted(point: Saddle, for_delta: bool, accuracy: float) -> float:
     """The width of log delta: an error of epsilon counts theta times in it; next to epsilon 0 there is an end to
     that."""
     return min(
-        accuracy if for_delta else accuracy * max(point.epsilon * point.tilt, tuning.EPSILON_TOLD), tuning.WANTED_MOST
+        accuracy if for_delta else accuracy * max(point.epsilon * point.tilt, tuning.EPSILON_TOLD), tuning.WANTED_MAX
     )
 
 
@@ -125,7 +125,7 @@ def narrowed(
     sketches: Sequence[tuple[Sketch, int]], epsilon: float | None, delta: float | None, accuracy: float
 ) -> Aim:
     """The aim for laws that are lattices already: only the tilt is open."""
-    both = gathered([each for each, _ in sketches], [count for _, count in sketches])
+    both = gathered([sketch for sketch, _ in sketches], [count for _, count in sketches])
     point = saddle(both, epsilon, delta)
     wanted = _wanted(point, epsilon is not None, accuracy)
     return _tilted(both, point, wanted)
@@ -149,7 +149,7 @@ def _tilted(sketches: Sketches, point: Saddle, wanted: float) -> Aim:
     places = point.tilt * tuning.TILT_SHARES
     table = np.array([sketches.cgf(float(s)) for s in places])  # a row per place, a column per term
     cgf = table @ sketches.counts
-    known = math.log(tuning.KNOWN_LEAST * float(sketches.counts.sum()))
+    known = math.log(tuning.KNOWN_MIN * float(sketches.counts.sum()))
     ways = []
     for index in np.flatnonzero(
         (tuning.TILTS_TRIED[0] <= tuning.TILT_SHARES) & (tuning.TILTS_TRIED[1] >= tuning.TILT_SHARES)

@@ -18,14 +18,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ... import work
-from ...kernels.directed import THOUSANDS, lowered, raised
+from ... import compute_budget
+from ...kernels.directed import THOUSANDS, round_down, round_up
 from ...kernels.enclosure import FloatArray
 from ...kernels.fft import convolve, fast_length, spectrum
 from ...kernels.fft_tree import POINT_UNITS, TreeFactor, gather
 from ...kernels.ulps import UNIT
 from .law import LatticeLaw, Side, trimmed
-from .tuning import BLOCK_USES, CHERNOFF_SHARES, GRID_GROWTH, KNOWN_LEAST, WINDOW_MOST
+from .tuning import BLOCK_USES, CHERNOFF_SHARES, GRID_GROWTH, KNOWN_MIN, WINDOW_MAX
 
 Part = tuple[LatticeLaw, int]
 
@@ -56,10 +56,10 @@ class Total:
     def law(self) -> LatticeLaw:
         """The entries pushed to their side, to be composed further."""
         if self.side is Side.UP:
-            masses = raised(self.masses + self.radius, 4.0)
+            masses = round_up(self.masses + self.radius, 4.0)
         else:
-            masses = lowered(np.maximum(self.masses - raised(self.radius + self.outside, 4.0), 0.0), 4.0)
-        lost = raised(self.lost + self.outside, 4.0) if self.side is Side.UP else 0.0
+            masses = round_down(np.maximum(self.masses - round_up(self.radius + self.outside, 4.0), 0.0), 4.0)
+        lost = round_up(self.lost + self.outside, 4.0) if self.side is Side.UP else 0.0
         return LatticeLaw(masses, self.start, self.step, self.slope, self.log_scale, lost, self.side, self.origin)
 
 
@@ -88,15 +88,15 @@ def longest(parts: Sequence[Part]) -> int:
 def _composed(parts: Sequence[Part], window: MassWindow) -> Total:
     first, length, outside = window
     gathered = gather([TreeFactor(law.masses, count) for law, count in parts], length)
-    work.hold(8.0 * length * len(gathered.factors))
-    work.spend(POINT_UNITS * length * (len(gathered.factors) + 1))
-    power = convolve([(spectrum(each.masses, length), each.uses) for each in gathered.factors])
+    compute_budget.hold(8.0 * length * len(gathered.factors))
+    compute_budget.spend(POINT_UNITS * length * (len(gathered.factors) + 1))
+    power = convolve([(spectrum(factor.masses, length), factor.uses) for factor in gathered.factors])
     start = sum(count * law.start for law, count in parts) + first * parts[0][0].step
     slope = parts[0][0].slope
     log_scale = sum((count * law.log_scale for law, count in parts), Fraction(0)) - Fraction(slope) * first
     return Total(
         masses=np.roll(power.masses, -(first % length)),
-        radius=raised(power.radius + gathered.radius, 4.0),
+        radius=round_up(power.radius + gathered.radius, 4.0),
         outside=outside,
         lost=_lost(parts),
         start=start,
@@ -128,7 +128,7 @@ def evolve(
     carry: LatticeLaw | None = None
     grids: list[int] = []
     noise = 0.0
-    law = trimmed(law, max(tolerance / count, KNOWN_LEAST))
+    law = trimmed(law, max(tolerance / count, KNOWN_MIN))
     for power in (2, *[1] * (levels - 2)) if levels >= 2 else (1,) * levels:
         blocks, rest = divmod(count, BLOCK_USES**power)
         left = [(law, rest)] if rest else []
@@ -137,7 +137,7 @@ def evolve(
         if left:
             carry = coarsen(trimmed(compose(left, tolerance).law(), tolerance), GRID_GROWTH**power)
         if blocks:
-            share = max(tolerance / blocks, KNOWN_LEAST)
+            share = max(tolerance / blocks, KNOWN_MIN)
             block = compose([(law, BLOCK_USES**power)], share)
             grids.append(len(block.masses))
             noise += blocks * block.radius * len(block.masses)
@@ -154,7 +154,7 @@ def _lost(parts: Sequence[Part]) -> float:
     totals = [law.total for law, _ in parts]
     log_size = sum(count * math.log(total) for (_, count), total in zip(parts, totals, strict=True))
     share = sum(count * law.lost / total for (law, count), total in zip(parts, totals, strict=True))
-    return raised(math.exp(log_size + THOUSANDS * UNIT * abs(log_size) + 1e-9) * share, THOUSANDS)
+    return round_up(math.exp(log_size + THOUSANDS * UNIT * abs(log_size) + 1e-9) * share, THOUSANDS)
 
 
 def _window(parts: Sequence[Part], tolerance: float, least: int, room: float) -> MassWindow:
@@ -163,7 +163,7 @@ def _window(parts: Sequence[Part], tolerance: float, least: int, room: float) ->
     bounds = _Sides.of(parts, tolerance)
     low = max(bounds.centre - bounds.reach(-1, tolerance / 2.0), 0)
     high = min(bounds.centre + bounds.reach(1, tolerance / 2.0), top)
-    size = max(min(high - low + 1, WINDOW_MOST), longest(parts), least)
+    size = max(min(high - low + 1, WINDOW_MAX), longest(parts), least)
     length = fast_length(size)
     if top < length:
         return MassWindow(0, length, 0.0)
@@ -192,8 +192,8 @@ class _Sides:
     @staticmethod
     def of(parts: Sequence[Part], tolerance: float) -> _Sides:
         lumps = [_lumped(law.masses) for law, _ in parts]
-        centre = sum(count * each.middle for each, (_, count) in zip(lumps, parts, strict=True))
-        variance = sum(count * each.variance for each, (_, count) in zip(lumps, parts, strict=True))
+        centre = sum(count * lump.middle for lump, (_, count) in zip(lumps, parts, strict=True))
+        variance = sum(count * lump.variance for lump, (_, count) in zip(lumps, parts, strict=True))
         best = math.sqrt(2.0 * math.log(2.0 / tolerance) / max(variance, 1e-12))
         table = _Table.of(lumps, [count for _, count in parts])
         tilts = [best * share for share in CHERNOFF_SHARES]
@@ -218,7 +218,7 @@ class _Sides:
 
     def _beyond(self, bounds: tuple[tuple[float, float], ...], distance: int) -> float:
         exponent = min(log_moment - d * distance + 4.0 * UNIT * abs(d * distance) for d, log_moment in bounds)
-        return raised(math.exp(min(exponent, 700.0)), THOUSANDS)
+        return round_up(math.exp(min(exponent, 700.0)), THOUSANDS)
 
 
 class _Lumps(NamedTuple):
@@ -243,7 +243,7 @@ def _lumped(masses: FloatArray) -> _Lumps:
     lumps[:-1] = padded @ (1.0 - share)
     lumps[1:] += padded @ share
     distance = np.arange(len(lumps), dtype=np.float64) * run - middle
-    return _Lumps(middle, variance, distance, raised(lumps, 2.0 * run + 8.0))
+    return _Lumps(middle, variance, distance, round_up(lumps, 2.0 * run + 8.0))
 
 
 class _Table(NamedTuple):
@@ -255,8 +255,8 @@ class _Table(NamedTuple):
 
     @staticmethod
     def of(lumps: Sequence[_Lumps], counts: list[int]) -> _Table:
-        longest = max(len(each.masses) for each in lumps)
-        work.hold(32.0 * longest * len(lumps))
+        longest = max(len(lump.masses) for lump in lumps)
+        compute_budget.hold(32.0 * longest * len(lumps))
         distance, masses = np.zeros((2, len(lumps), longest))
         for row, each in enumerate(lumps):
             distance[row, : len(each.masses)] = each.distance
@@ -265,12 +265,12 @@ class _Table(NamedTuple):
 
     def log_moment(self, d: float) -> float:
         """At or above sum k_i log sum_j T_i(j) e^(d (j - m_i)); inf where that overflows."""
-        work.spend(10.0 * self.masses.size)
+        compute_budget.spend(10.0 * self.masses.size)
         exponent = self.distance * d
         most = float(np.max(abs(exponent)))
         if most > 700.0:
             return math.inf
         sums: FloatArray = (self.masses * np.exp(exponent)).sum(axis=1)
-        moments = raised(sums, 2.0 * most + 16.0 + self.masses.shape[1])
+        moments = round_up(sums, 2.0 * most + 16.0 + self.masses.shape[1])
         parts = [count * math.log(moment) for count, moment in zip(self.counts, moments, strict=True)]
         return math.fsum(parts) + 1e-14 * math.fsum(map(abs, parts))

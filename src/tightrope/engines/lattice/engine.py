@@ -19,10 +19,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ... import work
+from ... import compute_budget
 from ...errors import Refusal, UnsupportedMechanism, WorkExhausted
 from ...kernels.ball import BITS_START, working_precision
-from ...kernels.fft import POWER_MOST
+from ...kernels.fft import POWER_MAX
 from ..evaluation import Evaluation, Evaluator, Term
 from . import native as lattice_native
 from . import tuning
@@ -51,8 +51,8 @@ def prepare(
     with working_precision(BITS_START):
         if any(not pair.infinite_mass() < 1 for pair, _ in terms):
             raise UnsupportedMechanism("all of its loss is infinite: delta is 1 at every epsilon")
-    if any(count > POWER_MOST for _, count in terms):
-        raise UnsupportedMechanism(f"the transforms are raised to powers up to {POWER_MOST} only")
+    if any(count > POWER_MAX for _, count in terms):
+        raise UnsupportedMechanism(f"the transforms are raised to powers up to {POWER_MAX} only")
     terms = tuple(terms)
     if proof:
         target = aim(terms, epsilon, delta, accuracy)
@@ -71,7 +71,7 @@ def _refined(terms: tuple[Term, ...], target: Aim, most: float, enough: float) -
     In units of the width wanted: with more than `most` to be expected nothing is done, `enough` ends the search.
     """
     found, done = _Found(terms, target), 0.0
-    allowed = min(tuning.GRID_WORK_MOST, tuning.GRIDS_WORK * work.left() / tuning.TRANSFORM_UNITS)
+    allowed = min(tuning.GRID_WORK_MAX, tuning.GRIDS_WORK * compute_budget.left() / tuning.TRANSFORM_UNITS)
     wish = GridWish(work=tuning.FIRST_GRID_WORK * allowed)
     made = plan(terms, target, wish)
     if made.expected > most:
@@ -82,7 +82,7 @@ def _refined(terms: tuple[Term, ...], target: Aim, most: float, enough: float) -
         if found.width <= tuning.INTEGERS_WIDTH:
             return found.together()
     tried: list[GridPlan] = []
-    for _ in range(1 if hopeless else tuning.GRIDS_MOST):
+    for _ in range(1 if hopeless else tuning.GRIDS_MAX):
         tried.append(made)
         done += made.work
         before = found.width
@@ -104,9 +104,9 @@ def _refined(terms: tuple[Term, ...], target: Aim, most: float, enough: float) -
             break
         wish = following._replace(work=allowed - done)
         made = plan(terms, target, wish)
-        if any(_alike(made, each) for each in tried):
+        if any(_alike(made, grid_plan) for grid_plan in tried):
             break
-    few = sum(count for _, count in terms) <= tuning.RESCUE_USES_MOST
+    few = sum(count for _, count in terms) <= tuning.RESCUE_USES_MAX
     if found.width > tuning.RESCUE_WIDTH * target.wanted and found.noisy and not hopeless and few:
         with suppress(WorkExhausted):
             found.take(prepare_proof(terms, target))
@@ -142,7 +142,7 @@ class _Found:
     def following(self, wish: GridWish, trial: LatticeEvaluator, value: Evaluation, before: float) -> GridWish | None:
         """What the next grid should be like, after this one; None where neither grid nor rounding makes it wide."""
         wanted = self.target.wanted
-        if trial.plan.levels and trial.blur > tuning.BLUR_MOST * wanted:
+        if trial.plan.levels and trial.blur > tuning.BLUR_MAX * wanted:
             return wish._replace(evolving=False)  # each block adds its own noise
         if rounding_rules(value):
             return wish._replace(finer=min(wish.finer, 1.0) * tuning.NOISY_FINER)

@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...bound import Budget, budget_lines
+from ...bound import ErrorBreakdown, error_lines
 from ...errors import UnsupportedMechanism
 from ...kernels.ball import BITS_START, lower_float, working_precision
 from ..evaluation import Evaluation, Evaluator, Term
@@ -56,10 +56,10 @@ class LatticeEvaluator(Evaluator):
         }
 
     def delta(self, epsilon: float) -> Evaluation:
-        found = self.known.get(epsilon)
-        if found is None:
-            found = self.known[epsilon] = self._delta(epsilon)
-        return found
+        evaluation = self.known.get(epsilon)
+        if evaluation is None:
+            evaluation = self.known[epsilon] = self._delta(epsilon)
+        return evaluation
 
     def _delta(self, epsilon: float) -> Evaluation:
         # delta falls with epsilon: far from the tilt a nearer epsilon may say more.
@@ -78,14 +78,14 @@ class LatticeEvaluator(Evaluator):
         return Evaluation(
             lower,
             upper,
-            Budget(
-                budget_lines(
+            ErrorBreakdown(
+                error_lines(
                     discretisation=gap,
                     truncation=leaked_high - leaked_low + high.lost,
                     wrap_around=high.outside,
                     rounding=high.rounding + self.noise * max(high.value, 0.0),
                 ),
-                budget_lines(
+                error_lines(
                     discretisation=gap,
                     truncation=low.lost,
                     wrap_around=low.outside,
@@ -129,11 +129,11 @@ def upper_law(
     def coarsen(fine: LatticeLaw, factor: int) -> LatticeLaw:
         return coarsened_by_chords(fine, factor, fine.step * made.unit)
 
-    for (pair, count), each, ruler in zip(terms, sketches, made.rulers, strict=True):
+    for (pair, count), sketch, ruler in zip(terms, sketches, made.rulers, strict=True):
         width = ruler.step * made.unit
-        found = lattice_masses.above(pair, ruler.points(made.unit), width, each.median)
-        leaked.append((found.infinite, count))
-        law = tilted(found.masses, ruler.start, ruler.step, _slope(made, made.theta, ruler), Side.UP)
+        above = lattice_masses.above(pair, ruler.points(made.unit), width, sketch.median)
+        leaked.append((above.infinite, count))
+        law = tilted(above.masses, ruler.start, ruler.step, _slope(made, made.theta, ruler), Side.UP)
 
         evolved = evolve(law, count, ruler.levels, tolerance / len(terms), coarsen)
         parts += evolved.parts
@@ -152,10 +152,10 @@ def lower_laws(
     share = tolerance / len(terms)
     try:
         for (pair, count), ruler in zip(terms, made.rulers, strict=True):
-            found = lattice_masses.below(pair, ruler.points(made.unit), ruler.step * made.unit)
+            below = lattice_masses.below(pair, ruler.points(made.unit), ruler.step * made.unit)
             for masses, theta, side, parts in (
-                (found.p, made.theta, Side.DOWN, p_parts),
-                (found.q, made.theta + 1.0, Side.UP, q_parts),
+                (below.p, made.theta, Side.DOWN, p_parts),
+                (below.q, made.theta + 1.0, Side.UP, q_parts),
             ):
                 law = tilted(masses, ruler.start, ruler.step, _slope(made, theta, ruler), side)
                 parts += evolve(law, count, ruler.levels, share, coarsened_by_merging).parts

@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 from ...errors import UnsupportedMechanism
-from ...kernels.directed import lowered, raised
+from ...kernels.directed import round_down, round_up
 from ...kernels.enclosure import FloatArray
 from ...kernels.fft import upper_sum
 
@@ -32,7 +32,7 @@ class Side(enum.Enum):
     def push(self, units: float | FloatArray) -> FloatArray:
         """The factor that outweighs a relative error of so many UNITs."""
         one = np.ones(())
-        return raised(one, units) if self is Side.UP else lowered(one, units)
+        return round_up(one, units) if self is Side.UP else round_down(one, units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class LatticeLaw:
     @property
     def total(self) -> float:
         """At or above the tilted mass, the lost part included."""
-        return upper_sum(self.masses) + raised(self.lost, 4.0)
+        return upper_sum(self.masses) + round_up(self.lost, 4.0)
 
 
 def tilted(masses: FloatArray, start: int, step: int, slope: float, side: Side) -> LatticeLaw:
@@ -89,7 +89,7 @@ def trimmed(law: LatticeLaw, tolerance: float) -> LatticeLaw:
         masses=kept,
         start=law.start + front * law.step,
         log_scale=law.log_scale - Fraction(law.slope) * front,
-        lost=raised(law.lost + cut, 4.0) if law.side is Side.UP else 0.0,
+        lost=round_up(law.lost + cut, 4.0) if law.side is Side.UP else 0.0,
     )
 
 
@@ -133,7 +133,7 @@ def coarsened_by_merging(law: LatticeLaw, factor: int) -> LatticeLaw:
             step=law.step * factor,
             slope=law.slope * factor,
             log_scale=law.log_scale + Fraction(law.slope) * (lead + Fraction(shift, 2 * law.step)),
-            lost=raised(law.lost * math.exp(law.slope * factor), 8.0),
+            lost=round_up(law.lost * math.exp(law.slope * factor), 8.0),
         )
     )
 
@@ -146,7 +146,7 @@ def _normalised(law: LatticeLaw) -> LatticeLaw:
     scale = math.log(total)
     factor = math.exp(-scale)
     units = 8.0 + 2.0 * abs(scale)
-    lost = raised(law.lost * factor, 2.0 * units)
+    lost = round_up(law.lost * factor, 2.0 * units)
     return replace(
         law, masses=law.masses * factor * law.side.push(units), log_scale=law.log_scale + Fraction(scale), lost=lost
     )

@@ -19,15 +19,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ... import work
+from ... import compute_budget
 from ...facets.finite import Atoms
 from ...kernels.ball import BITS_START, upper_float, working_precision
-from ...kernels.directed import lowered, raised
+from ...kernels.directed import round_down, round_up
+from ...kernels.double_double import double_double
 from ...kernels.enclosure import UNDERFLOW, Enclosure, FloatArray, exact
-from ...kernels.twofold import twofold
 from ...kernels.ulps import UNIT
 from ...pair import TAIL_ERROR, Pair
-from .tuning import PROFILE_UNITS, TAILS_UNITS
+from .tuning import HOCKEY_STICK_UNITS, TAILS_UNITS
 
 TAIL_FLOOR = 1e-312  # absolute error of a tail below 1e-300
 
@@ -48,16 +48,16 @@ class Below(NamedTuple):
 
 def above(pair: Pair, points: FloatArray, step: float, median: float) -> Above:
     """Chords on the points l_0 + i step, exact doubles; the median only tells which tails to use where."""
-    work.spend(PROFILE_UNITS * len(points))
+    compute_budget.spend(HOCKEY_STICK_UNITS * len(points))
     listed = pair.atoms()
     if listed is not None:
         return _split_atoms(listed, points, step)
     pivot = int(np.clip(np.searchsorted(points, median), 0, len(points) - 1))
     span = -exact(-step).expm1()
-    profile = pair.profile(exact(points[pivot:]))
+    profile = pair.hockey_stick(exact(points[pivot:]))
     infinite = min(float(profile.upper[-1]), 1.0)
     suffix = rounded_chord(profile[1:] + (profile[:-1] - profile[1:]) / span, upward=True)
-    mirror = pair.reversed().profile(exact(-points[: pivot + 1]))
+    mirror = pair.reversed().hockey_stick(exact(-points[: pivot + 1]))
     prefix = rounded_chord(exact(points[:pivot]).exp() * (mirror[1:] - mirror[:-1]) / span, upward=False)
     suffix = np.minimum(np.maximum.accumulate(np.append(suffix, infinite)[::-1])[::-1], 1.0)
     prefix = np.minimum.accumulate(np.append(prefix, np.inf)[::-1])[::-1][:-1]
@@ -73,15 +73,15 @@ def rounded_chord(tail: Enclosure, upward: bool) -> FloatArray:
 
 def below(pair: Pair, points: FloatArray, step: float) -> Below:
     """Merged cells around the points; the first and the last one reach to the ends of the finite losses."""
-    work.spend(TAILS_UNITS * len(points))
+    compute_budget.spend(TAILS_UNITS * len(points))
     with working_precision(BITS_START):
         leaked = upper_float(pair.infinite_mass())
     edges = np.concatenate([[-np.inf], points[1:] - step / 2.0])
-    tails = pair.tails(twofold(edges))
+    tails = pair.tails(double_double(edges))
     p = _cells(
         _lower(tails.p_above[1:]) - leaked,
         _upper(tails.p_below[1:]),
-        lowered(1.0 - leaked, 1.0),  # the difference is exact below 1/2, and off by half a unit above
+        round_down(1.0 - leaked, 1.0),  # the difference is exact below 1/2, and off by half a unit above
         upward=False,
     )
     hidden = tails.q_below[0]  # Q where P = 0: outside of every event
@@ -126,9 +126,9 @@ def _split_atoms(listed: Atoms, points: FloatArray, step: float) -> Above:
     # What lies beyond the last point is split between it and +inf, as chords that end there are.
     over = loss[top] - points[-1]
     with np.errstate(under="ignore"):
-        infinite = raised(float(np.sum(mass[top] * -np.expm1(-over))), len(mass) + 24.0)
+        infinite = round_up(float(np.sum(mass[top] * -np.expm1(-over))), len(mass) + 24.0)
         infinite += float(listed.infinite.upper) + listed.left_out
-        at_last = float(np.sum(raised(mass[top] * np.exp(-over), 24.0 + 2.0 * over) + UNDERFLOW))
+        at_last = float(np.sum(round_up(mass[top] * np.exp(-over), 24.0 + 2.0 * over) + UNDERFLOW))
     loss, mass = np.maximum(loss[~top], points[0]), mass[~top]
     left = np.clip(((loss - points[0]) / step).astype(np.int64), 0, len(points) - 2)
     left -= points[left] > loss
@@ -136,8 +136,8 @@ def _split_atoms(listed: Atoms, points: FloatArray, step: float) -> Above:
     into, ahead = loss - points[left], points[left + 1] - loss
     # Negative exponents only, so that no step overflows; `into` is rounded, which moves e^-into by as many units.
     with np.errstate(under="ignore"):
-        right_share = raised(np.expm1(-into) / np.expm1(-step), 24.0)
-        left_share = raised(np.exp(-into) * np.expm1(-ahead) / np.expm1(-step), 24.0 + 2.0 * into)
+        right_share = round_up(np.expm1(-into) / np.expm1(-step), 24.0)
+        left_share = round_up(np.exp(-into) * np.expm1(-ahead) / np.expm1(-step), 24.0 + 2.0 * into)
         # A share above 0 stays above 0, whatever underflowed.
         left_parts = np.where((ahead > 0.0) & (mass > 0.0), mass * left_share + UNDERFLOW, 0.0)
         right_parts = np.where((into > 0.0) & (mass > 0.0), mass * right_share + UNDERFLOW, 0.0)
@@ -145,4 +145,4 @@ def _split_atoms(listed: Atoms, points: FloatArray, step: float) -> Above:
     right_masses = np.bincount(left + 1, right_parts, len(points))
     masses: FloatArray = (left_masses + right_masses).astype(np.float64)
     masses[-1] += at_last
-    return Above(raised(masses, len(listed.p.value) + 8.0), min(raised(infinite, 8.0), 1.0))
+    return Above(round_up(masses, len(listed.p.value) + 8.0), min(round_up(infinite, 8.0), 1.0))

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ...bound import Budget, budget_lines
+from ...bound import ErrorBreakdown, error_lines
 from ...errors import agreed
 from ...kernels.search import Inverse
 from ..evaluation import Evaluation, Evaluator, SelfInverse, Term, inverse
@@ -31,13 +31,13 @@ class Narrowest(SelfInverse):
 
     @property
     def arithmetic(self) -> str:
-        return "float64" if any(each.arithmetic == "float64" for each in self.evaluators) else "ball"
+        return "float64" if any(evaluator.arithmetic == "float64" for evaluator in self.evaluators) else "ball"
 
     @property
     def parameters(self) -> Mapping[str, object]:
         """Those of the evaluator with the best upper end; of another one with the best lower end, under that name."""
         first, *others = self.evaluators
-        lower = [{"arithmetic": each.arithmetic, **each.parameters} for each in others[-1:]]
+        lower = [{"arithmetic": evaluator.arithmetic, **evaluator.parameters} for evaluator in others[-1:]]
         return {**first.parameters, **({"lower": lower[0]} if lower else {})}
 
     def quickly(self, epsilon: float) -> Evaluation:
@@ -48,19 +48,22 @@ class Narrowest(SelfInverse):
 
     def _met(self, epsilon: float, wanted: float) -> Evaluation:
         """With events where more than wanted is open."""
-        found = [each.delta(epsilon) for each in self.evaluators]
-        high, low = min(found, key=lambda each: each.upper), max(found, key=lambda each: each.lower)
+        found = [evaluator.delta(epsilon) for evaluator in self.evaluators]
+        high, low = (
+            min(found, key=lambda evaluation: evaluation.upper),
+            max(found, key=lambda evaluation: evaluation.lower),
+        )
         upper, lower, lower_lines = high.upper, low.lower, low.budget.lower
         if upper - lower > wanted * upper:
             event = lower_by_events(self.terms, epsilon)
             if event > lower:
-                lower, lower_lines = event, budget_lines()
+                lower, lower_lines = event, error_lines()
         agreed(lower, upper, "one grid", "another grid")
         if high is low and lower == low.lower:
             return high
         # Ends of different origin: neither knows the other's errors, so the whole width is put down to the grids.
-        width = budget_lines(discretisation=max(upper - lower, 0.0))
-        return Evaluation(lower, upper, Budget(_wider(high.budget.upper, width), _wider(lower_lines, width)))
+        width = error_lines(discretisation=max(upper - lower, 0.0))
+        return Evaluation(lower, upper, ErrorBreakdown(_wider(high.budget.upper, width), _wider(lower_lines, width)))
 
     def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
         tolerance = min(self.finest, accuracy / 8.0)
@@ -111,12 +114,12 @@ class Narrowest(SelfInverse):
 
 
 def _wider(lines: Mapping[str, float], least: Mapping[str, float]) -> Mapping[str, float]:
-    return budget_lines(**{name: max(value, least[name]) for name, value in lines.items()})
+    return error_lines(**{name: max(value, least[name]) for name, value in lines.items()})
 
 
 def best_ends(evaluators: tuple[Evaluator, ...], epsilon: float) -> tuple[Evaluator, ...]:
     """The evaluator with the least upper end at epsilon, and the one with the largest lower end."""
-    values = [(each, each.delta(epsilon)) for each in evaluators]
+    values = [(evaluator, evaluator.delta(epsilon)) for evaluator in evaluators]
     high, low = min(values, key=lambda each: each[1].upper), max(values, key=lambda each: each[1].lower)
     return (high[0],) if high[0] is low[0] else (high[0], low[0])
 

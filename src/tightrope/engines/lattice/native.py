@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
-from ... import work
-from ...bound import Budget, budget_lines
+from ... import compute_budget
+from ...bound import ErrorBreakdown, error_lines
 from ...facets.lattice import Lattice, SumLattice, ratio_ball, sum_lattice
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.enclosure import Enclosure, FloatArray
@@ -34,7 +34,7 @@ from .compose import Total, compose
 from .law import LatticeLaw, Side, tilted
 from .sketch import sketch_of_atoms
 from .tail_sum import LowerSum, UpperSum, dot, ends, exp_above, infinite_mass, weighted, weights_from
-from .tuning import NATIVE_LENGTH_MOST, WINDOW_MOST
+from .tuning import NATIVE_LENGTH_MAX, WINDOW_MAX
 
 
 class Placed(NamedTuple):
@@ -48,7 +48,7 @@ class Placed(NamedTuple):
     def law(self, slope: float, side: Side) -> LatticeLaw:
         """Tilted, every mass rounded to one side."""
         length = int(self.places[-1] - self.places[0]) + 1
-        work.hold(8.0 * length)
+        compute_budget.hold(8.0 * length)
         masses = np.zeros(length)
         rounded = self.masses.upper if side is Side.UP else self.masses.lower
         masses[self.places - self.places[0]] = np.maximum(rounded, 0.0)
@@ -77,7 +77,7 @@ def prepare(
         (sketch_of_atoms(np.asarray(each.base + each.places * width), each.masses.value), count) for each, count in uses
     ]
     target = narrowed(sketches, epsilon, delta, accuracy)
-    if target.window > WINDOW_MOST * width:
+    if target.window > WINDOW_MAX * width:
         return None
     totals = [
         compose([(each.law(target.theta * width, side), count) for each, count in uses], target.tolerance)
@@ -103,7 +103,7 @@ def _placed(pair: Pair, own: Lattice, width: float) -> Placed | None:
     # Doubles of this size are whole numbers and hold every sum of them.
     if not (len(loss) and np.all(doubt < 0.5 * width) and np.all(np.diff(near) > 0.0) and np.all(abs(near) < 2.0**50)):
         return None
-    if near[-1] - near[0] >= NATIVE_LENGTH_MOST:
+    if near[-1] - near[0] >= NATIVE_LENGTH_MAX:
         return None
     return Placed(near.astype(np.int64), listed.p, listed.infinite_ends(), base)
 
@@ -155,8 +155,8 @@ class NativeEvaluator(Evaluator):
         low = LowerSum(*_sum(self.lower, first[1], beyond[1], widths[0]), lost=0.0, outside=aliases)
         lower, upper = ends(self.infinite, low, high)
         truncation = high.lost + self.infinite[1] - self.infinite[0]
-        above = budget_lines(truncation=truncation, wrap_around=high.outside, rounding=high.rounding)
-        return Evaluation(lower, upper, Budget(above, budget_lines(wrap_around=aliases, rounding=low.rounding)))
+        above = error_lines(truncation=truncation, wrap_around=high.outside, rounding=high.rounding)
+        return Evaluation(lower, upper, ErrorBreakdown(above, error_lines(wrap_around=aliases, rounding=low.rounding)))
 
 
 def _sum(total: Total, first: int, beyond: float, step: float) -> tuple[float, float]:

@@ -26,7 +26,7 @@ def chords_at(terms: Sequence[Term], step: float, epsilon: float | None, delta: 
     target = aim(terms, epsilon, delta, STEP_ACCURACY)
     ends = loss_ranges(terms, target)
     longest = max(target.window, *(high - low for low, high in ends))
-    if longest > tuning.GRID_POINTS_MOST * step:
+    if longest > tuning.GRID_POINTS_MAX * step:
         raise UnsupportedMechanism(f"a grid of step {step:g} would need {longest / step:.1g} points")
     unit = 2.0 ** (math.ceil(math.log2(max(max(abs(low), abs(high)) for low, high in ends) + longest)) - 50)
     width = max(2 * round(step / unit / 2.0), 2)

@@ -41,8 +41,8 @@ class GridWish(NamedTuple):
 
     finer: float = 1.0  # above 1, the step wanted is divided by it; below 1, the step that the work allows is
     evolving: bool = True  # blocks of uses may be composed on finer grids of their own first
-    points: int = tuning.GRID_POINTS_MOST  # of any array
-    work: float = tuning.GRID_WORK_MOST  # points times transforms
+    points: int = tuning.GRID_POINTS_MAX  # of any array
+    work: float = tuning.GRID_WORK_MAX  # points times transforms
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class GridPlan:
     @property
     def parameters(self) -> dict[str, object]:
         """All that makes the grid again: of each term the first point, the step (both in units), points and levels."""
-        rulers = [[each.start, each.step, each.size, each.levels] for each in self.rulers]
-        return {"step": self.step, "unit": self.unit, "rulers": rulers, "points": [each.size for each in self.rulers]}
+        rulers = [[ruler.start, ruler.step, ruler.size, ruler.levels] for ruler in self.rulers]
+        return {"step": self.step, "unit": self.unit, "rulers": rulers, "points": [ruler.size for ruler in self.rulers]}
 
 
 def plan(terms: Sequence[Term], target: Aim, wish: GridWish) -> GridPlan:
@@ -80,10 +80,10 @@ def plan(terms: Sequence[Term], target: Aim, wish: GridWish) -> GridPlan:
     unit = 2.0 ** (math.ceil(math.log2(largest)) - 51)
     grid = _whole_step(sketches[busiest], step / tuning.GRID_GROWTH**levels, unit) * tuning.GRID_GROWTH**levels
     rulers = []
-    for each, count, (low, high) in zip(sketches, counts, ends, strict=True):
+    for sketch, count, (low, high) in zip(sketches, counts, ends, strict=True):
         own = _own(levels, count)
         fine = grid // tuning.GRID_GROWTH**own
-        anchor = round((each.lowest if _bounded(each) else each.median) / unit)
+        anchor = round((sketch.lowest if _bounded(sketch) else sketch.median) / unit)
         start = anchor + (round(low / unit) - anchor) // fine * fine
         top = math.ceil(high / unit) + 2  # an atom at the supremum must not fall behind the last point
         size = max(-(-(top - start) // fine) + 1, 2)
@@ -104,29 +104,31 @@ def plan(terms: Sequence[Term], target: Aim, wish: GridWish) -> GridPlan:
 def loss_ranges(terms: Sequence[Term], target: Aim) -> list[tuple[float, float]]:
     """Of each term, the losses that need points of their own."""
     uses, cgf = sum(count for _, count in terms), target.sketches.cgf(target.theta)
-    return [_range(each, target, float(own), uses) for each, own in zip(target.sketches.each, cgf, strict=True)]
+    return [_range(sketch, target, float(own), uses) for sketch, own in zip(target.sketches.each, cgf, strict=True)]
 
 
-def _bounded(each: Sketch) -> bool:
-    return math.isfinite(each.lowest) and math.isfinite(each.highest)
+def _bounded(sketch: Sketch) -> bool:
+    return math.isfinite(sketch.lowest) and math.isfinite(sketch.highest)
 
 
-def _whole_step(each: Sketch, step: float, unit: float) -> int:
+def _whole_step(sketch: Sketch, step: float, unit: float) -> int:
     """An even number of units; where the loss is bounded, both ends fall on the grid up to a unit per point."""
-    span = each.highest - each.lowest
+    span = sketch.highest - sketch.lowest
     if math.isfinite(span) and span > step:
         step = span / math.ceil(span / step)
     return max(2 * round(step / unit / 2.0), 2)
 
 
-def _range(each: Sketch, target: Aim, cgf: float, uses: int) -> tuple[float, float]:
+def _range(sketch: Sketch, target: Aim, cgf: float, uses: int) -> tuple[float, float]:
     """The losses that need points of their own: what lies below moves up to the first point."""
     share = tuning.TOP_SHARE * min(target.wanted, 1.0) / max(uses, 1)
     with np.errstate(divide="ignore"):
-        moved = np.log(each.q_below) + (target.theta + 1.0) * each.edge <= cgf + math.log(share)
-    bottom = each.edge[len(moved) - 1 - int(np.argmax(moved[::-1]))] if moved.any() else each.edge[0] - each.width[0]
-    low, high = max(float(bottom), each.lowest), min(float(each.edge[-1]), each.highest)
-    return min(low, each.median), max(high, each.median)
+        moved = np.log(sketch.q_below) + (target.theta + 1.0) * sketch.edge <= cgf + math.log(share)
+    bottom = (
+        sketch.edge[len(moved) - 1 - int(np.argmax(moved[::-1]))] if moved.any() else sketch.edge[0] - sketch.width[0]
+    )
+    low, high = max(float(bottom), sketch.lowest), min(float(sketch.edge[-1]), sketch.highest)
+    return min(low, sketch.median), max(high, sketch.median)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,7 @@ class _Task:
             found.append((high - low, float(tuning.GRID_GROWTH) ** -own, 1.0))
             before = 0
             for after in range(min(own, 2), own + 1) if own else ():
-                share = max(tolerance * tuning.BLOCK_USES**after / count, tuning.KNOWN_LEAST)
+                share = max(tolerance * tuning.BLOCK_USES**after / count, tuning.KNOWN_MIN)
                 window = max(self.target.window_of(index, tuning.BLOCK_USES**after, share), high - low)
                 # Twice: a block, and what is left over.
                 found.append((window, float(tuning.GRID_GROWTH) ** (before - own), 2.0))
@@ -183,17 +185,17 @@ class _Task:
         lies next to one point.
         """
         total = 0.0
-        for index, (each, count, (low, high)) in enumerate(
+        for index, (sketch, count, (low, high)) in enumerate(
             zip(self.target.sketches.each, self.counts, self.ends, strict=True)
         ):
             own = _own(levels, count)
             if not own:
                 continue
             uses, fine = tuning.BLOCK_USES ** min(own, 2), step / tuning.GRID_GROWTH**own
-            window = max(self.target.window_of(index, uses, tuning.KNOWN_LEAST), high - low)
+            window = max(self.target.window_of(index, uses, tuning.KNOWN_MIN), high - low)
             deviation = math.sqrt(uses * float(self.target.variances[index])) + fine
             theta = self.target.theta
-            modulus = max(each.grain(theta, fine) / (2.5 * deviation), each.gathered(theta, fine / 4.0) ** uses)
+            modulus = max(sketch.grain(theta, fine) / (2.5 * deviation), sketch.gathered(theta, fine / 4.0) ** uses)
             total += count * tuning.TRANSFORM_NOISE * min(modulus, 1.0) * window / fine
         return total * blown_up(self.target.theta)
 
@@ -224,7 +226,7 @@ def _best_way(task: _Task, wish: GridWish) -> GridWay:
     scale = max(min(math.sqrt(point.cumulants.variance), target.window / 10.0), widest / 64.0, 1e-9)
     top = min(scale / 4.0, 0.5 / (1.0 + point.tilt)) if point.tilt < 1e6 else scale / 4.0
     ways: list[GridWay] = []
-    for levels in range(tuning.GRID_LEVELS_MOST if wish.evolving else 1):
+    for levels in range(tuning.GRID_LEVELS_MAX if wish.evolving else 1):
         if levels and tuning.BLOCK_USES**levels > max(task.counts):
             break
         wanted = _largest(task, top, levels) / max(wish.finer, 1.0)
@@ -247,14 +249,14 @@ def _largest(task: _Task, top: float, levels: int) -> float:
         low, high = (
             (middle, high) if task.fits(math.exp(middle), levels, tuning.DISCRETISATION_SHARE) else (low, middle)
         )
-    found = math.exp(low)
-    spans = {each.highest - each.lowest for each in task.target.sketches.each if _bounded(each)}
-    if levels or len(spans) > tuning.RANGES_MOST:
-        return found
-    whole = sorted({span / parts for span in spans for parts in range(1, tuning.RANGE_PARTS_MOST + 1)}, reverse=True)
+    power = math.exp(low)
+    spans = {sketch.highest - sketch.lowest for sketch in task.target.sketches.each if _bounded(sketch)}
+    if levels or len(spans) > tuning.RANGES_MAX:
+        return power
+    whole = sorted({span / parts for span in spans for parts in range(1, tuning.RANGE_PARTS_MAX + 1)}, reverse=True)
     steepest = tuning.STEEPEST_STEP / task.target.point.tilt
     return next(
-        (step for step in whole if found < step < steepest and task.fits(step, levels, tuning.ON_GRID_SHARE)), found
+        (step for step in whole if power < step < steepest and task.fits(step, levels, tuning.ON_GRID_SHARE)), power
     )
 
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 
 from flint import arb, fmpz
 
-from ... import work
-from ...bound import Budget, budget_lines
+from ... import compute_budget
+from ...bound import ErrorBreakdown, error_lines
 from ...kernels.ball import lower_float, upper_float, working_precision
-from ..edges import leaked
 from ..evaluation import Evaluation, Evaluator, Term
+from ..extremes_of_loss import leaked
 from . import tuning
 from .aim import Aim
 from .plan import GridPlan, GridWish, plan
@@ -51,8 +51,8 @@ class ProofEvaluator(Evaluator):
 
     def delta(self, epsilon: float) -> Evaluation:
         lower, upper = self._lower(epsilon), self._upper(epsilon)
-        lines = budget_lines(discretisation=upper - lower)
-        return Evaluation(lower, upper, Budget(lines, lines))
+        lines = error_lines(discretisation=upper - lower)
+        return Evaluation(lower, upper, ErrorBreakdown(lines, lines))
 
     def _upper(self, epsilon: float) -> float:
         """infinite + sum over l_j > eps of Y_j (1 - e^(eps - l_j)), in balls."""
@@ -103,11 +103,11 @@ def prepare_proof(terms: Sequence[Term], target: Aim) -> ProofEvaluator:
 def _affordable(terms: Sequence[Term], target: Aim, bits: int) -> GridPlan:
     """The finest grid that the time allows: so many limbs in each product, and masses in balls at every point."""
     limbs = bits / 64.0
-    seconds = min(tuning.PROOF_SECONDS, tuning.PROOF_WORK * work.left() / work.UNITS_PER_SECOND)
+    seconds = min(tuning.PROOF_SECONDS, tuning.PROOF_WORK * compute_budget.left() / compute_budget.UNITS_PER_SECOND)
     products = sum(
         3.0 * count.bit_length() * (tuning.LIMB_SECONDS * limbs + tuning.COEFFICIENT_SECONDS) for _, count in terms
     )
-    most = int(min(max(seconds / products, 1 << 10), tuning.INTEGER_POINTS_MOST))
+    most = int(min(max(seconds / products, 1 << 10), tuning.INTEGER_POINTS_MAX))
     wish = GridWish(evolving=False, points=most)
     made = plan(terms, target, wish)
     late = sum(ruler.size for ruler in made.rulers) * tuning.MASS_SECONDS * (1.0 + limbs / 8.0) / max(seconds, 1e-3)

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ... import work
+from ... import compute_budget
 from ...errors import UnsupportedMechanism
 from ...facets.cgf import Cumulants
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ...kernels.double_double import double_double
 from ...kernels.enclosure import FloatArray
-from ...kernels.twofold import twofold
 from ...pair import Pair
 from ..evaluation import Term
 from ..saddle import Shape
@@ -42,7 +42,7 @@ class Sketch:
     lowest: float
     highest: float
 
-    def profile(self, epsilon: float) -> float:
+    def hockey_stick(self, epsilon: float) -> float:
         """About H(e^epsilon)."""
         beyond = self.loss > epsilon
         return float(np.dot(self.mass[beyond], -np.expm1(epsilon - self.loss[beyond])))
@@ -82,15 +82,15 @@ def sketch(pair: Pair, cells: int = tuning.SKETCH_CELLS) -> Sketch:
     powers = np.arange(-40 * fine, 45 * fine)
     spread = np.ldexp(1.0, powers // fine) * (1.0 + (powers % fine) / fine)
     points = np.unique(np.concatenate([median - spread, [median], median + spread]))
-    tails = pair.tails(twofold(points))
+    tails = pair.tails(double_double(points))
     low = points[max(int(np.searchsorted(tails.p_below, 1e-60)) - 1, 0)]
     high = points[min(int(np.searchsorted(-tails.p_above, -tuning.SKETCH_TAIL)), len(points) - 1)]
     low, high = max(low, lowest), min(high, highest)
     room = 1e-12 * max(abs(low), abs(high), 1e-300)
-    even = tuning.EVEN_CELLS if cells >= tuning.SKETCH_CELLS else max(cells // 2, tuning.EVEN_CELLS_LEAST)
+    even = tuning.EVEN_CELLS if cells >= tuning.SKETCH_CELLS else max(cells // 2, tuning.EVEN_CELLS_MIN)
     points = np.unique(np.concatenate([points, np.linspace(low, high, even), [low - room, high + room]]))
     points = points[(points >= low - room) & (points <= high + room)]
-    tails = pair.tails(twofold(points))
+    tails = pair.tails(double_double(points))
     mass = np.where(points[1:] > median, -np.diff(tails.p_above), np.diff(tails.p_below))
     other = np.where(points[1:] > median, -np.diff(tails.q_above), np.diff(tails.q_below))
     kept = mass > 0.0
@@ -120,7 +120,7 @@ def _median(pair: Pair, ends: list[float]) -> float:
     points = np.unique(np.concatenate([-spread, [0.0], spread, near]))
     half: float | None = None
     for _ in range(9):
-        below = pair.tails(twofold(points)).p_below
+        below = pair.tails(double_double(points)).p_below
         half = below[-1] / 2.0 if half is None else half  # an infinite loss has its own mass
         place = int(np.clip(np.searchsorted(below, half), 1, len(points) - 1))
         low, high = points[place - 1], points[place]
@@ -154,7 +154,7 @@ class Sketches(Shape):
     width: FloatArray
 
     def cumulants(self, tilt: float) -> Cumulants:
-        return Cumulants(*(float(np.dot(self.counts, each)) for each in self.moments(tilt)))
+        return Cumulants(*(float(np.dot(self.counts, moment)) for moment in self.moments(tilt)))
 
     def moments(self, theta: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """K, K' and K'' of one use of each term at theta: log moment, mean and variance of the tilted law."""
@@ -177,14 +177,14 @@ class Sketches(Shape):
 
     def excess(self, shares: FloatArray, steps: FloatArray) -> FloatArray:
         """E[x (h - x)] under laws with such shares of their cells, with a grid point on each median; one h per term."""
-        work.spend(tuning.CELL_UNITS * self.loss.size)
+        compute_budget.spend(tuning.CELL_UNITS * self.loss.size)
         step = steps[:, None]
         place = np.mod(self.loss - np.array([[one.median] for one in self.each]), step)
         cells = np.where(self.width > step / 4.0, step * step / 6.0, place * (step - place))
         return np.asarray(np.einsum("ij,ij->i", shares, cells))
 
     def _weights(self, theta: float) -> tuple[FloatArray, FloatArray]:
-        work.spend(tuning.CELL_UNITS * self.loss.size)
+        compute_budget.spend(tuning.CELL_UNITS * self.loss.size)
         exponent = self.log_mass + theta * self.loss
         most = exponent.max(axis=1)
         return np.exp(exponent - most[:, None]), most
@@ -193,25 +193,27 @@ class Sketches(Shape):
         """Each without the losses whose tail under P is at most e^log_top: they will count as infinite."""
         return gathered([each.cut(log_top) for each in self.each], self.counts)
 
-    def profile(self, epsilon: float) -> float:
+    def hockey_stick(self, epsilon: float) -> float:
         """About the sum of the deltas of single uses."""
-        return float(sum(count * each.profile(epsilon) for each, count in zip(self.each, self.counts, strict=True)))
+        return float(
+            sum(count * each.hockey_stick(epsilon) for each, count in zip(self.each, self.counts, strict=True))
+        )
 
 
-def gathered(each: Sequence[Sketch], counts: Sequence[int] | FloatArray) -> Sketches:
+def gathered(sketches: Sequence[Sketch], counts: Sequence[int] | FloatArray) -> Sketches:
     """The table of some sketches."""
-    length = max(len(one.loss) for one in each)
-    work.hold(4.0 * 8.0 * length * len(each))
-    loss, width = np.zeros((2, len(each), length))
-    log_mass = np.full((len(each), length), -np.inf)
-    for row, one in enumerate(each):
+    length = max(len(one.loss) for one in sketches)
+    compute_budget.hold(4.0 * 8.0 * length * len(sketches))
+    loss, width = np.zeros((2, len(sketches), length))
+    log_mass = np.full((len(sketches), length), -np.inf)
+    for row, one in enumerate(sketches):
         loss[row, : len(one.loss)] = one.loss
         log_mass[row, : len(one.loss)] = one.log_mass
         width[row, : len(one.loss)] = one.width
-    return Sketches(tuple(each), np.asarray(counts, dtype=np.float64), loss, log_mass, width)
+    return Sketches(tuple(sketches), np.asarray(counts, dtype=np.float64), loss, log_mass, width)
 
 
 def sketched(terms: Sequence[Term]) -> Sketches:
     """All terms sketched, as finely as their number allows."""
-    cells = tuning.SKETCH_CELLS_MOST // len(terms)
+    cells = tuning.SKETCH_CELLS_MAX // len(terms)
     return gathered([sketch(pair, cells) for pair, _ in terms], [count for _, count in terms])

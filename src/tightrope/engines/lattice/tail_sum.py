@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ... import work
-from ...kernels.directed import THOUSANDS, TINIEST, lowered, next_down, next_up, raised
+from ... import compute_budget
+from ...kernels.directed import THOUSANDS, TINIEST, next_down, next_up, round_down, round_up
 from ...kernels.enclosure import FloatArray
 from ...kernels.fft import upper_sum
 from ...kernels.ulps import UNIT
@@ -38,7 +38,7 @@ class UpperSum(NamedTuple):
     @property
     def upper(self) -> float:
         """At or above the mass that it stands for."""
-        return raised(max(self.value, 0.0) + self.rounding + self.lost + self.outside, 8.0)
+        return round_up(max(self.value, 0.0) + self.rounding + self.lost + self.outside, 8.0)
 
 
 class LowerSum(NamedTuple):
@@ -52,7 +52,7 @@ class LowerSum(NamedTuple):
     @property
     def lower(self) -> float:
         """At or below the mass that it stands for; the empty event is always there."""
-        slack = raised(self.rounding + self.lost + self.outside, 8.0)
+        slack = round_up(self.rounding + self.lost + self.outside, 8.0)
         low = self.value - slack
         return max(low - 4.0 * UNIT * (abs(self.value) + slack), 0.0) if math.isfinite(low) else 0.0
 
@@ -66,7 +66,7 @@ def ends(infinite: tuple[float, float], low: LowerSum, high: UpperSum) -> tuple[
 
 def upper_sum_at(total: Total, epsilon: float, unit: float) -> UpperSum:
     """Bounds the finite part of delta from above."""
-    work.spend(SUM_UNITS * len(total.masses))
+    compute_budget.spend(SUM_UNITS * len(total.masses))
     asked = Fraction(epsilon) / Fraction(unit)
     first = max(math.floor((asked - total.start) / total.step) + 1, 0)
     base = exp_above(total.log_scale - Fraction(total.slope) * (asked - total.start) / total.step)
@@ -82,7 +82,7 @@ def upper_sum_at(total: Total, epsilon: float, unit: float) -> UpperSum:
 
 def lower_sum_at(p: Total, q: Total, epsilon: float, first: int = 0) -> LowerSum:
     """Bounds the finite part of delta from below by the suffix that is best as far as can be seen, from first on."""
-    work.spend(2.0 * SUM_UNITS * (len(p.masses) - first))
+    compute_budget.spend(2.0 * SUM_UNITS * (len(p.masses) - first))
     p_weights, p_units = weights_from(p, first, Fraction(0))
     q_weights, q_units = weights_from(q, first, Fraction(epsilon))
     p_masses, q_masses = p.masses[first:], q.masses[first:]
@@ -97,8 +97,8 @@ def lower_sum_at(p: Total, q: Total, epsilon: float, first: int = 0) -> LowerSum
     return LowerSum(
         value=p_value - q_value,
         rounding=p_rounding + q_rounding,
-        lost=raised(weighted(float(q_weights[cut]), q.lost), units),
-        outside=raised(outside, units),
+        lost=round_up(weighted(float(q_weights[cut]), q.lost), units),
+        outside=round_up(outside, units),
     )
 
 
@@ -108,7 +108,7 @@ def infinite_mass(masses: Sequence[tuple[float, int]], upward: bool) -> float:
         return 1.0
     exponent = math.fsum(count * math.log1p(-mass) for mass, count in masses)
     mass = -math.expm1(exponent)
-    return min(raised(mass, 32.0) + (TINIEST if mass else 0.0), 1.0) if upward else lowered(mass, 32.0)
+    return min(round_up(mass, 32.0) + (TINIEST if mass else 0.0), 1.0) if upward else round_down(mass, 32.0)
 
 
 def weights_from(total: Total, first: int, shift: Fraction) -> tuple[FloatArray, FloatArray]:
@@ -126,8 +126,10 @@ def dot(weights: FloatArray, masses: FloatArray, units: FloatArray, radius: floa
         sizes = np.abs(terms)
         value = _signed_sum(terms)
         relative = (units + 2100.0 + len(terms) / 1024.0) * UNIT
-        rounding = upper_sum(sizes * relative) + radius * upper_sum(raised(weights, units)) + 1e-300
-    return (value, raised(rounding, THOUSANDS)) if math.isfinite(value) and math.isfinite(rounding) else (0.0, math.inf)
+        rounding = upper_sum(sizes * relative) + radius * upper_sum(round_up(weights, units)) + 1e-300
+    return (
+        (value, round_up(rounding, THOUSANDS)) if math.isfinite(value) and math.isfinite(rounding) else (0.0, math.inf)
+    )
 
 
 def _signed_sum(terms: FloatArray) -> float:
@@ -146,4 +148,4 @@ def exp_above(exponent: Fraction) -> float:
     value = float(exponent) if abs(exponent) < 10**6 else math.copysign(10**6, exponent)
     if value > 709.0:
         return math.inf
-    return raised(math.exp(value), 8.0 + 2.0 * abs(value)) + TINIEST
+    return round_up(math.exp(value), 8.0 + 2.0 * abs(value)) + TINIEST

@@ -18,10 +18,10 @@ from typing import TypeVar
 
 from flint import arb, fmpz, fmpz_poly
 
-from ... import work
+from ... import compute_budget
 from ...errors import Refusal, UnsupportedMechanism
 from ...kernels.ball import integer
-from ...kernels.directed import lowered, raised
+from ...kernels.directed import round_down, round_up
 from ...kernels.enclosure import FloatArray
 from ...pair import Pair
 from . import masses as lattice_masses
@@ -43,7 +43,7 @@ class WholeUpper:
 
     def times(self, other: WholeUpper, bits: int, cut: int) -> WholeUpper:
         """Both together; what holds at most the cut leaves at either end."""
-        masses = [-(-each >> bits) for each in _product(self.masses, other.masses, bits)]
+        masses = [-(-value >> bits) for value in _product(self.masses, other.masses, bits)]
         start = self.start + other.start
         infinite = self.infinite + other.infinite - (self.infinite * other.infinite >> bits)
         top = len(masses) - _light(reversed(masses), cut)
@@ -79,8 +79,8 @@ class WholeCells:
 
     def times(self, other: WholeCells, bits: int, cut: int) -> WholeCells:
         """Both together, without the ends where P is light: what Q has at the top stays above every label."""
-        p = [each >> bits for each in _product(self.p, other.p, bits)]
-        q = [-(-each >> bits) for each in _product(self.q, other.q, bits)]
+        p = [value >> bits for value in _product(self.p, other.p, bits)]
+        q = [-(-value >> bits) for value in _product(self.q, other.q, bits)]
         size, start = max(len(p), len(q)), self.start + other.start
         p, q = p + [fmpz(0)] * (size - len(p)), q + [fmpz(0)] * (size - len(q))  # a polynomial forgets zeros at its end
         bottom, top = _light(p, cut), size - _light(reversed(p), cut)
@@ -93,7 +93,7 @@ class WholeCells:
         """Two labels become one; P and Q alike."""
         lead = self.start % 2
         p, q = ([fmpz(0)] * lead + column + [fmpz(0)] for column in (self.p, self.q))
-        p, q = ([a + b for a, b in zip(each[::2], each[1::2], strict=False)] for each in (p, q))
+        p, q = ([a + b for a, b in zip(values[::2], values[1::2], strict=False)] for values in (p, q))
         return WholeCells(p, q, (self.start - lead) // 2)
 
 
@@ -120,14 +120,14 @@ def together(laws: Sequence[L], bits: int, cut: int) -> L:
 def float_upper(pair: Pair, points: FloatArray, step: float, start: int, median: float, bits: int) -> WholeUpper:
     """Chords on the points, which are (start + i) step exactly, in float64."""
     found = lattice_masses.above(pair, points, step, median)
-    entries = raised(found.masses, ENTRY_UNITS)
-    return WholeUpper([_float_above(each, bits) for each in entries], start, int(_float_above(found.infinite, bits)))
+    entries = round_up(found.masses, ENTRY_UNITS)
+    return WholeUpper([_float_above(entry, bits) for entry in entries], start, int(_float_above(found.infinite, bits)))
 
 
 def ball_upper(pair: Pair, points: FloatArray, step: float, start: int, bits: int) -> WholeUpper:
     """The same in balls: the mass from l_i on is H_i + (H_(i-1) - H_i) / (1 - e^-h), one before the first point."""
     scale, span = arb(2) ** bits, -(-arb(step)).expm1()
-    profile = [pair.ball_profile(arb(point)) for point in _paid(points, bits)]
+    profile = [pair.ball_hockey_stick(arb(point)) for point in _paid(points, bits)]
     tails = [arb(1), *(here + (before - here) / span for before, here in pairwise(profile)), profile[-1]]
     masses = [fmpz(max(above((here - after) * scale), 0)) for here, after in pairwise(tails)]
     return WholeUpper(masses, start, max(above(profile[-1] * scale), 0))
@@ -136,7 +136,7 @@ def ball_upper(pair: Pair, points: FloatArray, step: float, start: int, bits: in
 def float_cells(pair: Pair, points: FloatArray, step: float, start: int, bits: int) -> WholeCells:
     """Merged cells around the points in float64; the outer ones reach to the ends of the finite losses."""
     found = lattice_masses.below(pair, points, step)
-    p, q = lowered(found.p, ENTRY_UNITS), raised(found.q, ENTRY_UNITS)
+    p, q = round_down(found.p, ENTRY_UNITS), round_up(found.q, ENTRY_UNITS)
     return WholeCells([_float_below(each, bits) for each in p], [_float_above(each, bits) for each in q], start)
 
 
@@ -144,8 +144,8 @@ def ball_cells(pair: Pair, points: FloatArray, step: float, start: int, bits: in
     """The same in balls."""
     scale, half, leaked = arb(2) ** bits, arb(step) / 2, pair.infinite_mass()
     tails = [pair.ball_tails(arb(point) - half) for point in _paid(points[1:], bits)]
-    p = [1 - leaked, *(each.p_above - leaked for each in tails), arb(0)]
-    q = [1 - pair.reversed().infinite_mass(), *(each.q_above for each in tails), arb(0)]
+    p = [1 - leaked, *(tail.p_above - leaked for tail in tails), arb(0)]
+    q = [1 - pair.reversed().infinite_mass(), *(tail.q_above for tail in tails), arb(0)]
     return WholeCells(
         [fmpz(max(below((here - after) * scale), 0)) for here, after in pairwise(p)],
         [fmpz(max(above((here - after) * scale), 0)) for here, after in pairwise(q)],
@@ -155,20 +155,22 @@ def ball_cells(pair: Pair, points: FloatArray, step: float, start: int, bits: in
 
 def _paid(points: FloatArray, bits: int) -> Iterator[float]:
     """The points, each when there is work left for masses in balls there."""
-    units = 0.5 * tuning.MASS_SECONDS * (1.0 + bits / 512.0) * work.UNITS_PER_SECOND
+    units = 0.5 * tuning.MASS_SECONDS * (1.0 + bits / 512.0) * compute_budget.UNITS_PER_SECOND
     for place, point in enumerate(points.tolist()):
         if place % tuning.PAID_AT_ONCE == 0:
-            work.spend(units * min(tuning.PAID_AT_ONCE, len(points) - place))
+            compute_budget.spend(units * min(tuning.PAID_AT_ONCE, len(points) - place))
         yield point
 
 
 def _product(one: Masses, other: Masses, bits: int) -> Masses:
     """Exact, in units of 2^-2 bits; paid before it is made."""
     length = len(one) + len(other)
-    if length > tuning.WHOLE_LENGTH_MOST:
+    if length > tuning.WHOLE_LENGTH_MAX:
         raise UnsupportedMechanism("its law in whole numbers needs too long a grid", Refusal.TOO_MUCH_WORK)
-    work.hold(length * (bits / 2.0 + 64.0))
-    work.spend(length * (tuning.LIMB_SECONDS * bits / 64.0 + tuning.COEFFICIENT_SECONDS) * work.UNITS_PER_SECOND)
+    compute_budget.hold(length * (bits / 2.0 + 64.0))
+    compute_budget.spend(
+        length * (tuning.LIMB_SECONDS * bits / 64.0 + tuning.COEFFICIENT_SECONDS) * compute_budget.UNITS_PER_SECOND
+    )
     left = fmpz_poly(one)
     return (left * (left if other is one else fmpz_poly(other))).coeffs()
 

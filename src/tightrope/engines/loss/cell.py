@@ -18,7 +18,7 @@ from flint import arb
 from ...facets.lattice import SumLattice, sum_lattice
 from ...kernels.ball import BITS_START, integer, lower_float, upper_float, working_precision
 from ..evaluation import Term
-from .tuning import CELL_BITS_MOST, RATIO_BITS_MOST
+from .tuning import CELL_BITS_MAX, RATIO_BITS_MAX
 
 Cell = tuple[float, float]
 
@@ -29,7 +29,7 @@ def cell_of(terms: Sequence[Term], t: float) -> Cell | None:
     place = None if lattice is None else place_of(lattice, t)
     if lattice is None or place is None:
         return None
-    with working_precision(CELL_BITS_MOST):
+    with working_precision(CELL_BITS_MAX):
         low, high = (lattice.base() + (place + more) * lattice.step.ball() for more in (0, 1))
         a, b = upper_float(low), lower_float(high)
     return (a, b) if a < b else None
@@ -46,7 +46,7 @@ def place_of(lattice: SumLattice, t: float) -> int | None:
             low, high = integer(steps.lower().floor()), integer(steps.upper().floor())
             if low is not None and low == high:
                 return low
-            if bits >= CELL_BITS_MOST:
+            if bits >= CELL_BITS_MAX:
                 break
         bits *= 2
     return high if high is not None and _is_point(lattice, Fraction(t), high) else None
@@ -69,4 +69,4 @@ def _is_one(powers: Sequence[tuple[Fraction, int]]) -> bool:
         return True
     reduced = [(number, power // shared) for number, power in powers]  # a positive root of 1 is 1
     length = sum((x.numerator.bit_length() + x.denominator.bit_length()) * abs(power) for x, power in reduced)
-    return length <= RATIO_BITS_MOST and math.prod((x**power for x, power in reduced), start=Fraction(1)) == 1
+    return length <= RATIO_BITS_MAX and math.prod((x**power for x, power in reduced), start=Fraction(1)) == 1

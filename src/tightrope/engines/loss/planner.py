@@ -15,15 +15,15 @@ from dataclasses import replace
 
 from flint import arb
 
-from ...bound import Budget, budget_lines
+from ...bound import ErrorBreakdown, error_lines
 from ...errors import WorkExhausted
 from ...kernels.ball import upper_float, working_precision
 from ...kernels.search import Compared, compare, invert
 from ...question import Question
 from ..answer import Answer, Point, exact, nothing_known
-from ..edges import EDGE_BITS
-from ..ladder import Engine
+from ..extremes_of_loss import EXTREME_BITS
 from ..plan import demand_normal
+from ..selection import Engine
 from ..tuning import BALL_TOLERANCE
 from .tails import LossTails, Terms, Wish
 from .tuning import NEAR_ZERO
@@ -64,7 +64,7 @@ class LossPlanner:
 
     def _quantile(self, p: float, accuracy: float, again: bool = False) -> Answer:
         edges = self.law.edges
-        with working_precision(EDGE_BITS):
+        with working_precision(EXTREME_BITS):
             rest = 1 - arb(p)
             if edges.mass > rest:
                 return exact(arb.pos_inf(), arb.pos_inf(), f"the loss is infinite too often for a quantile at {p!r}")
@@ -96,28 +96,28 @@ class _Search:
                 invert(self._mirrored, -lowest, self._tolerance)
         low, high = self._low or (lowest, None), self._high or (highest, None)
         told = high[1] or low[1] or nothing_known(Point("loss_quantile", self._p))
-        budget = Budget(
-            high[1].budget.upper if high[1] else budget_lines(), low[1].budget.lower if low[1] else budget_lines()
+        budget = ErrorBreakdown(
+            high[1].budget.upper if high[1] else error_lines(), low[1].budget.lower if low[1] else error_lines()
         )
         return replace(told, lower=low[0] + 0.0, upper=high[0] + 0.0, budget=budget)
 
     def _compared(self, t: float) -> Compared[Answer]:
         """Whether P[l <= t] < p, or at least p, for certain; by P[l > t] where that tells more."""
         p, below = self._p, self._p <= 0.5
-        found = self._law.tail(t, below, self._wish)
+        answer = self._law.tail(t, below, self._wish)
         if below:
-            about = compare(found.lower, found.upper, p, found)
-            less, reached, log = found.upper < p, found.lower >= p, -about.log
+            about = compare(answer.lower, answer.upper, p, answer)
+            less, reached, log = answer.upper < p, answer.lower >= p, -about.log
         else:  # 1 - p is a double
-            about = compare(found.lower, found.upper, 1.0 - p, found)
-            less, reached, log = found.lower > 1.0 - p, found.upper <= 1.0 - p, about.log
+            about = compare(answer.lower, answer.upper, 1.0 - p, answer)
+            less, reached, log = answer.lower > 1.0 - p, answer.upper <= 1.0 - p, about.log
         if less and (self._low is None or t > self._low[0]):
-            self._low = t, found
+            self._low = t, answer
         if reached and (self._high is None or t < self._high[0]):
-            self._high = t, found
-        return Compared(less, reached, log, about.noise, found)
+            self._high = t, answer
+        return Compared(less, reached, log, about.noise, answer)
 
     def _mirrored(self, s: float) -> Compared[Answer]:
         """The same at -s, which falls with s."""
-        found = self._compared(-s)
-        return Compared(found.met, found.above, -found.log, found.noise, found.value)
+        compared = self._compared(-s)
+        return Compared(compared.met, compared.above, -compared.log, compared.noise, compared.value)

@@ -17,14 +17,14 @@ from contextlib import suppress
 
 from flint import arb
 
-from ...bound import Budget, budget_lines
+from ...bound import ErrorBreakdown, error_lines
 from ...errors import WorkExhausted, agreed
 from ...kernels.ball import lower_float, upper_float, working_precision
 from ..evaluation import BallFormula, Evaluation, Evaluator
 from . import tuning
 from .cell import Cell
 
-NOTHING = Evaluation(0.0, 1.0, Budget())
+NOTHING = Evaluation(0.0, 1.0, ErrorBreakdown())
 
 
 def between(evaluator: Evaluator, t: float, reach: float, accuracy: float, second: bool) -> Evaluation:
@@ -35,7 +35,9 @@ def between(evaluator: Evaluator, t: float, reach: float, accuracy: float, secon
     if not second and lower < tuning.POOR * upper:
         lower = max(lower, evaluator.delta(t).lower)
     above, below = (_with_rest(lines, upper - lower) for lines in (left.budget.upper, right.budget.lower))
-    return Evaluation(*agreed(lower, upper, "secants to the right", "secants to the left"), Budget(above, below))
+    return Evaluation(
+        *agreed(lower, upper, "secants to the right", "secants to the left"), ErrorBreakdown(above, below)
+    )
 
 
 def inside(evaluator: Evaluator, cell: Cell, second: bool) -> Evaluation:
@@ -44,27 +46,27 @@ def inside(evaluator: Evaluator, cell: Cell, second: bool) -> Evaluation:
     ends = [b, *(a + step for step in tuning.CELL_STEPS if a < a + step < b)]
     found = [evaluator.secant(a, end, second) for end in ends]
     best = min(found, key=_width)
-    lower, upper = max(each.lower for each in found), min(each.upper for each in found)
+    lower, upper = max(evaluation.lower for evaluation in found), min(evaluation.upper for evaluation in found)
     return Evaluation(*agreed(lower, upper, "one secant", "another secant"), best.budget)
 
 
 def _best(evaluator: Evaluator, t: float, reach: float, accuracy: float, second: bool) -> Evaluation:
     """The secant from t on whose end is best, to the right for reach > 0, else to the left and no further than that."""
-    best, least = NOTHING, max(tuning.STEP_LEAST * abs(t), tuning.DISTANCE_LEAST)
+    best, least = NOTHING, max(tuning.STEP_MIN * abs(t), tuning.DISTANCE_MIN)
     with suppress(WorkExhausted):  # what was found holds
         at = evaluator.quickly(t)
         noise = (at.upper - at.lower) / at.upper if at.upper > 0.0 else 1.0
-        step = math.sqrt(max(noise, tuning.NOISE_LEAST))
+        step = math.sqrt(max(noise, tuning.NOISE_MIN))
         for _ in range(tuning.TRIES):
-            step = _power_of_two(min(max(step, least), abs(reach), tuning.STEP_MOST))
+            step = _power_of_two(min(max(step, least), abs(reach), tuning.STEP_MAX))
             x, y = (t, t + step) if reach > 0.0 else (t - step, t)
             if not x < y:
                 break
-            found = evaluator.secant(x, y, second)
-            if found.lower > best.lower if reach > 0.0 else found.upper < best.upper:
-                best = found
-            noise, slope = _width(found), _curvature(evaluator, x, y, second, found)
-            if noise + slope <= tuning.NARROW * accuracy * (found.lower + noise / 2.0):
+            evaluation = evaluator.secant(x, y, second)
+            if evaluation.lower > best.lower if reach > 0.0 else evaluation.upper < best.upper:
+                best = evaluation
+            noise, slope = _width(evaluation), _curvature(evaluator, x, y, second, evaluation)
+            if noise + slope <= tuning.NARROW * accuracy * (evaluation.lower + noise / 2.0):
                 break
             step *= min(max(math.sqrt(noise / slope), 1.0 / 64.0), 64.0) if noise > 0.0 < slope else 0.125
     return best
@@ -75,13 +77,13 @@ def _power_of_two(step: float) -> float:
     return math.ldexp(1.0, math.frexp(step)[1] - 1)
 
 
-def _curvature(evaluator: Evaluator, x: float, y: float, second: bool, found: Evaluation) -> float:
+def _curvature(evaluator: Evaluator, x: float, y: float, second: bool, evaluation: Evaluation) -> float:
     """About how much the slope changes from x to y: what the half nearer to x tells less of."""
     half = x + (y - x) / 2.0
     if not x < half < y:
         return 0.0
     nearer = evaluator.secant(x, half, second)
-    return 2.0 * abs(nearer.middle - found.middle)
+    return 2.0 * abs(nearer.middle - evaluation.middle)
 
 
 def _width(value: Evaluation) -> float:
@@ -91,7 +93,7 @@ def _width(value: Evaluation) -> float:
 def _with_rest(lines: Mapping[str, float], width: float) -> Mapping[str, float]:
     """The lines of H, and what the distance of the secants adds to them."""
     rest = max(width - sum(lines.values()), 0.0)
-    return budget_lines(**{**lines, "discretisation": lines["discretisation"] + rest})
+    return error_lines(**{**lines, "discretisation": lines["discretisation"] + rest})
 
 
 def in_balls(formula: BallFormula, t: float, cell: Cell | None, below: bool) -> Evaluation:
@@ -99,12 +101,12 @@ def in_balls(formula: BallFormula, t: float, cell: Cell | None, below: bool) -> 
     bits = tuning.BITS_FIRST
     while True:
         with working_precision(bits):
-            found = _hull(formula, arb(t), None if cell is None else (arb(cell[0]), arb(cell[1])), bits)
-            found = 1 - found if below else found
-            if bits >= tuning.BITS_LAST or (found.is_finite() and found.rel_accuracy_bits() >= tuning.BITS_TOLD):
-                low, high = max(lower_float(found), 0.0), min(upper_float(found), 1.0)
-                lines = budget_lines(rounding=high - low)
-                return Evaluation(*agreed(low, high, "a tail", "the same tail"), Budget(lines, lines))
+            value = _hull(formula, arb(t), None if cell is None else (arb(cell[0]), arb(cell[1])), bits)
+            value = 1 - value if below else value
+            if bits >= tuning.BITS_LAST or (value.is_finite() and value.rel_accuracy_bits() >= tuning.BITS_TOLD):
+                low, high = max(lower_float(value), 0.0), min(upper_float(value), 1.0)
+                lines = error_lines(rounding=high - low)
+                return Evaluation(*agreed(low, high, "a tail", "the same tail"), ErrorBreakdown(lines, lines))
         bits *= 2
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ... import work
+from ... import compute_budget
 from ..answer import Answer
 from . import tuning
 from .tails import LossTails, Wish, common
@@ -24,7 +24,7 @@ def survey(laws: Sequence[LossTails], places: Sequence[float]) -> list[list[Answ
     for enough in tuning.SURVEY_WIDTHS:
         for done, (law, known) in enumerate(zip(laws, found, strict=True)):
             todo = [index for index in order if index not in known or known[index].width > enough]
-            with work.part(1.0 / (len(laws) - done)):
+            with compute_budget.part(1.0 / (len(laws) - done)):
                 _pass(law, places, todo, enough, known)
     return [_rising(places, [known[index] for index in range(len(places))]) for known in found]
 
@@ -36,7 +36,7 @@ def _pass(
     missed = 0
     for done, index in enumerate(todo):
         wish = Wish(enough, enough=enough, again=missed >= tuning.SURVEY_MISSES)
-        with work.part(1.0 / (len(todo) - done) if done else tuning.SURVEY_FIRST):
+        with compute_budget.part(1.0 / (len(todo) - done) if done else tuning.SURVEY_FIRST):
             answer = law.tail(places[index], True, wish)
         before = found.get(index)
         if answer.width > enough and (before is None or answer.width > before.width / 2.0):

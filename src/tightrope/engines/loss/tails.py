@@ -17,21 +17,21 @@ from typing import NamedTuple
 
 from flint import arb
 
-from ... import work
-from ...bound import Budget, budget_lines
+from ... import compute_budget
+from ...bound import ErrorBreakdown, error_lines
 from ...derived.poisson import sampled_once
 from ...errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhausted, agreed
-from ...kernels import conditions
+from ...kernels import fp_environment
 from ...kernels.ball import BITS_START, enclose, lower_float, upper_float, working_precision
 from ...kernels.directed import next_down, next_up
 from ...pair import Pair, Tailed
 from ...question import AUTO, Question
-from .. import outline
+from .. import fallback_bounds
 from ..answer import Answer, Point, answered, exact, nothing_known
-from ..edges import EDGE_BITS, edges
 from ..evaluation import BallFormula, Evaluation, Evaluator, Term
-from ..ladder import CLOSED_FORM, ENGINE_NAMES, OUTLINE, Engine, Rung, ladder
+from ..extremes_of_loss import EXTREME_BITS, loss_extremes
 from ..plan import demand_normal
+from ..selection import CLOSED_FORM, ENGINE_NAMES, FALLBACK, Candidate, Engine, candidates
 from . import tuning
 from .cell import Cell, cell_of
 from .secants import between, in_balls, inside
@@ -51,14 +51,14 @@ class Wish(NamedTuple):
     enough: float = 0.0
     again: bool = False
 
-    def met(self, found: Answer) -> bool:
+    def met(self, answer: Answer) -> bool:
         """Whether it is."""
-        if found.width <= self.enough or found.meets(self.accuracy, "delta"):
+        if answer.width <= self.enough or answer.meets(self.accuracy, "delta"):
             return True
         if self.level is None:
             return False
-        found = complement(found) if self.complemented else found
-        return found.lower >= self.level or found.upper < self.level
+        answer = complement(answer) if self.complemented else answer
+        return answer.lower >= self.level or answer.upper < self.level
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Enclosed(Evaluator):
     @staticmethod
     def _met(low: Evaluation, high: Evaluation) -> Evaluation:
         ends = agreed(low.lower, high.upper, "the lower rate", "the higher rate")
-        return Evaluation(*ends, Budget(high.budget.upper, low.budget.lower))
+        return Evaluation(*ends, ErrorBreakdown(high.budget.upper, low.budget.lower))
 
 
 @dataclass(frozen=True)
@@ -110,11 +110,14 @@ class Mirrored(Evaluator):
         return self.ahead.quickly(epsilon) if epsilon >= 0.0 else self._over(epsilon, self.behind.quickly(-epsilon))
 
     @staticmethod
-    def _over(epsilon: float, found: Evaluation) -> Evaluation:
+    def _over(epsilon: float, evaluation: Evaluation) -> Evaluation:
         with working_precision(BITS_START):
             share, rest = arb(epsilon).exp(), -arb(epsilon).expm1()
-            low, high = lower_float(rest + share * arb(found.lower)), upper_float(rest + share * arb(found.upper))
-        return Evaluation(max(low, 0.0), min(high, 1.0), found.budget)
+            low, high = (
+                lower_float(rest + share * arb(evaluation.lower)),
+                upper_float(rest + share * arb(evaluation.upper)),
+            )
+        return Evaluation(max(low, 0.0), min(high, 1.0), evaluation.budget)
 
     def tail(self, t: float) -> Evaluation | None:
         return self.ahead.tail(t)
@@ -124,9 +127,9 @@ class Mirrored(Evaluator):
             return self.ahead.secant(x, y, second)
         if y > 0.0:  # the longer part: what it says lies between the same two tails
             return self.secant(0.0, y, second) if y > -x else self.secant(x, 0.0, second)
-        found = self.behind.secant(-y, -x, True)
-        low, high = rest_of(found.upper, up=False), rest_of(found.lower, up=True)
-        return Evaluation(low, high, Budget(found.budget.lower, found.budget.upper))
+        evaluation = self.behind.secant(-y, -x, True)
+        low, high = rest_of(evaluation.upper, up=False), rest_of(evaluation.lower, up=True)
+        return Evaluation(low, high, ErrorBreakdown(evaluation.budget.lower, evaluation.budget.upper))
 
 
 class SecantSide:
@@ -138,10 +141,10 @@ class SecantSide:
 
     def __init__(self, terms: Terms, mirror: Terms, question: Question, second: bool) -> None:
         self.terms, self.second, self._mirror = terms, second, mirror
-        self.proof, self.auto = question.proof or not conditions.hold(), question.engine_name == AUTO
+        self.proof, self.auto = question.proof or not fp_environment.trusted(), question.engine_name == AUTO
         self._settings = question.settings
-        self.rungs = ladder(question.engine_name, any(pair.bracketed() for pair, _ in terms), self.proof)
-        self._last: tuple[Rung, Evaluator] | None = None
+        self.rungs = candidates(question.engine_name, any(pair.has_bracket_only() for pair, _ in terms), self.proof)
+        self._last: tuple[Candidate, Evaluator] | None = None
         self.unfinished = False
         self.skipped: set[Engine] = set()
 
@@ -151,15 +154,18 @@ class SecantSide:
         if best is not None and (wish.again or wish.met(best)):
             return best
         refusals: list[UnsupportedMechanism] = []
-        for rung in self.rungs:
+        for candidate in self.rungs:
             try:
-                with work.part(1.0 if rung is self.rungs[-1] else work.ENGINE_SHARE), rung.arithmetic():
-                    with work.part(tuning.PREPARE_SHARE):
-                        evaluator = self._prepared(rung, s, cell, wish)
-                    found = self._read(rung, evaluator, s, cell, wish)
+                with (
+                    compute_budget.part(1.0 if candidate is self.rungs[-1] else compute_budget.ENGINE_SHARE),
+                    candidate.arithmetic(),
+                ):
+                    with compute_budget.part(tuning.PREPARE_SHARE):
+                        evaluator = self._prepared(candidate, s, cell, wish)
+                    answer = self._read(candidate, evaluator, s, cell, wish)
             except UnsupportedMechanism as refusal:
                 if refusal.kind is Refusal.TOO_MUCH_WORK:
-                    self.skipped.add(rung.engine)
+                    self.skipped.add(candidate.engine)
                 refusals.append(refusal)
                 continue
             except OverflowError:
@@ -168,18 +174,18 @@ class SecantSide:
             except WorkExhausted:
                 self.unfinished = True
                 continue
-            best = found if best is None else common(best, found)
+            best = answer if best is None else common(best, answer)
             if wish.met(best):
                 return best
         if best is not None:
             return best
         if refusals and not (self.auto or self.unfinished):
             raise refusals[-1]
-        return self._outlined(s, cell, wish)
+        return self._fall_back(s, cell, wish)
 
     def _again(self, s: float, cell: Cell | None, wish: Wish) -> Answer | None:
         """What the evaluator that served last says here."""
-        if self._last is None or not (self._last[0].ball or conditions.hold()):
+        if self._last is None or not (self._last[0].ball or fp_environment.trusted()):
             return None
         if _next_to_zero(s, cell) and not isinstance(self._last[1], Mirrored):
             return None
@@ -187,37 +193,43 @@ class SecantSide:
             return self._read(*self._last, s, cell, wish)
         return None
 
-    def _prepared(self, rung: Rung, s: float, cell: Cell | None, wish: Wish) -> Evaluator:
+    def _prepared(self, candidate: Candidate, s: float, cell: Cell | None, wish: Wish) -> Evaluator:
         """An engine's evaluator, sharper than what is read off it: secants have half of its digits."""
-        least = tuning.SHARP_GRID if rung.engine.chooses else tuning.SHARP_LEAST
-        sharp = max(wish.accuracy if rung.engine.ramps else wish.accuracy**2 / 16.0, least)
+        least = tuning.SHARP_GRID if candidate.engine.chooses else tuning.SHARP_MIN
+        sharp = max(wish.accuracy if candidate.engine.ramps else wish.accuracy**2 / 16.0, least)
         law: dict[str, object] = {"accuracy": sharp, **self._settings}
-        own, other = ({**law, "second": each} if rung.engine.ramps else law for each in (self.second, not self.second))
-        evaluator = _prepared(rung, self.terms, max(s, 0.0), own)
+        own, other = (
+            {**law, "second": each} if candidate.engine.ramps else law for each in (self.second, not self.second)
+        )
+        evaluator = _prepared(candidate, self.terms, max(s, 0.0), own)
         if _next_to_zero(s, cell):
-            evaluator = Mirrored(evaluator, _prepared(rung, self._mirror, max(-s, 0.0), other))
-        self._last = rung, evaluator
+            evaluator = Mirrored(evaluator, _prepared(candidate, self._mirror, max(-s, 0.0), other))
+        self._last = candidate, evaluator
         return evaluator
 
-    def _read(self, rung: Rung, evaluator: Evaluator, s: float, cell: Cell | None, wish: Wish) -> Answer:
+    def _read(self, candidate: Candidate, evaluator: Evaluator, s: float, cell: Cell | None, wish: Wish) -> Answer:
         own = evaluator.tail(s) if s >= 0.0 and not self.second else None
         if own is not None:
-            found = answered(rung, evaluator, own.lower, own.upper, own.budget)
-            return replace(found, reason=f"{found.reason}; the tail itself")
+            answer = answered(candidate, evaluator, own.lower, own.upper, own.budget)
+            return replace(answer, reason=f"{answer.reason}; the tail itself")
         if cell is None:
             reach = math.inf if isinstance(evaluator, Mirrored) else s
             value = between(evaluator, s, reach, wish.accuracy, self.second)
         else:
             value = inside(evaluator, cell, self.second)
-        found = answered(rung, evaluator, value.lower, value.upper, value.budget)
-        return replace(found, reason=f"{found.reason}; the tail by secants of the profile")
+        answer = answered(candidate, evaluator, value.lower, value.upper, value.budget)
+        return replace(answer, reason=f"{answer.reason}; the tail by secants of the profile")
 
-    def _outlined(self, s: float, cell: Cell | None, wish: Wish) -> Answer:
+    def _fall_back(self, s: float, cell: Cell | None, wish: Wish) -> Answer:
         """Moments and events, where no engine came to an end."""
-        rung = Rung(OUTLINE, self.proof)
-        with work.grace(), suppress(UnsupportedMechanism, OverflowError, WorkExhausted), rung.arithmetic():
-            made = [outline.prepare(terms, proof=self.proof) for terms in (self.terms, self._mirror)]
-            return self._read(rung, Mirrored(*made) if _next_to_zero(s, cell) else made[0], s, cell, wish)
+        candidate = Candidate(FALLBACK, self.proof)
+        with (
+            compute_budget.grace(),
+            suppress(UnsupportedMechanism, OverflowError, WorkExhausted),
+            candidate.arithmetic(),
+        ):
+            made = [fallback_bounds.prepare(terms, proof=self.proof) for terms in (self.terms, self._mirror)]
+            return self._read(candidate, Mirrored(*made) if _next_to_zero(s, cell) else made[0], s, cell, wish)
         return _anything(s)
 
 
@@ -226,16 +238,16 @@ def _next_to_zero(s: float, cell: Cell | None) -> bool:
     return cell is None and s < tuning.NEAR_ZERO
 
 
-def _prepared(rung: Rung, terms: Terms, epsilon: float, settings: Mapping[str, object]) -> Evaluator:
+def _prepared(candidate: Candidate, terms: Terms, epsilon: float, settings: Mapping[str, object]) -> Evaluator:
     """An evaluator; of samples of samples between those of the two rates that one sample may have."""
     ends = dict.fromkeys(tuple((sampled_once(pair)[end], count) for pair, count in terms) for end in (0, 1))
-    made = [rung.prepare(end, math.inf, epsilon=epsilon, delta=None, **settings) for end in ends]
+    made = [candidate.prepare(end, math.inf, epsilon=epsilon, delta=None, **settings) for end in ends]
     return made[0] if len(made) == 1 else Enclosed(*made)
 
 
 def common(one: Answer, other: Answer) -> Answer:
     """What two intervals that both hold have in common, told by the narrower one."""
-    narrow = min(one, other, key=lambda each: each.width)
+    narrow = min(one, other, key=lambda answer: answer.width)
     lower, upper = agreed(max(one.lower, other.lower), min(one.upper, other.upper))
     return replace(narrow, lower=lower, upper=upper)
 
@@ -250,7 +262,7 @@ class LossTails:
         demand_normal(terms)
         self.terms, self._question = terms, question
         backward = tuple((pair.reversed(), count) for pair, count in terms)
-        self.edges, self._mirror = edges(terms), edges(backward)
+        self.edges, self._mirror = loss_extremes(terms), loss_extremes(backward)
         self._infinite = min(max(lower_float(self.edges.mass), 0.0), 1.0)
         self._first, self._second = (
             SecantSide(terms, backward, question, False),
@@ -284,7 +296,7 @@ class LossTails:
         if math.isinf(t):
             share = arb((t > 0.0) == below)
             return exact(share, share, "no loss is beyond inf" if t > 0.0 else "no loss is -inf")
-        with working_precision(EDGE_BITS):
+        with working_precision(EXTREME_BITS):
             if self.edges.supremum <= t:
                 mass = 1 - self.edges.mass if below else self.edges.mass
                 return exact(mass, mass, "at or above every finite loss", most=1.0)
@@ -303,48 +315,50 @@ class LossTails:
             at = t if cell is None else cell[0] + (cell[1] - cell[0]) / 2.0
             low, high = enclose(partial(_pair_tail, formula, at, below))
             low, high = max(low, 0.0), min(high, 1.0)
-            lines = budget_lines(rounding=high - low)
+            lines = error_lines(rounding=high - low)
             ends = agreed(low, high, "the tail of a pair", "the same tail")
-            return Answer(*ends, CLOSED_FORM, "ball", "one pair is all of it", {}, Budget(lines, lines))
+            return Answer(*ends, CLOSED_FORM, "ball", "one pair is all of it", {}, ErrorBreakdown(lines, lines))
         assert formula is not None
         value = in_balls(formula, t, cell, below)
-        return answered(Rung(CLOSED_FORM, True), formula, value.lower, value.upper, value.budget)
+        return answered(Candidate(CLOSED_FORM, True), formula, value.lower, value.upper, value.budget)
 
     def _searched(self, t: float, cell: Cell | None, below: bool, wish: Wish) -> Answer:
         """By secants on the side that t is on; next to 0 those of the first law reach over to the other."""
         if cell[1] <= 0.0 if cell is not None else t <= -tuning.NEAR_ZERO:
-            found = self._second.tail(-t, None if cell is None else (-cell[1], -cell[0]), wish)
-            return found if below else complement(found)
+            answer = self._second.tail(-t, None if cell is None else (-cell[1], -cell[0]), wish)
+            return answer if below else complement(answer)
         wish = wish._replace(complemented=True)
-        found = self._first.tail(t, None if cell is None else (max(cell[0], 0.0), cell[1]), wish)
-        return complement(found) if below else found
+        answer = self._first.tail(t, None if cell is None else (max(cell[0], 0.0), cell[1]), wish)
+        return complement(answer) if below else answer
 
-    def _within(self, found: Answer, below: bool) -> Answer:
+    def _within(self, answer: Answer, below: bool) -> Answer:
         """Infinite losses are above every t."""
         low, high = (0.0, rest_of(self._infinite, up=True)) if below else (self._infinite, 1.0)
-        lower, upper = agreed(max(found.lower, low), min(found.upper, high), "a tail", "the infinite losses beyond it")
-        return _rounded(replace(found, lower=lower, upper=upper))
+        lower, upper = agreed(
+            max(answer.lower, low), min(answer.upper, high), "a tail", "the infinite losses beyond it"
+        )
+        return _rounded(replace(answer, lower=lower, upper=upper))
 
 
 def _anything(t: float) -> Answer:
-    lines = budget_lines(truncation=1.0)
-    return replace(nothing_known(Point("pdp", t)), budget=Budget(lines, lines))
+    lines = error_lines(truncation=1.0)
+    return replace(nothing_known(Point("pdp", t)), budget=ErrorBreakdown(lines, lines))
 
 
-def _rounded(found: Answer) -> Answer:
+def _rounded(answer: Answer) -> Answer:
     """What no line of the budget names is the rounding of tails to doubles."""
-    above, below = found.budget.upper, found.budget.lower
-    rest = found.width - sum(above.values()) - sum(below.values())
+    above, below = answer.budget.upper, answer.budget.lower
+    rest = answer.width - sum(above.values()) - sum(below.values())
     if not rest > 0.0:
-        return found
-    made = (budget_lines(**{**side, "rounding": next_up(side["rounding"] + rest)}) for side in (above, below))
-    return replace(found, budget=Budget(*made))
+        return answer
+    made = (error_lines(**{**side, "rounding": next_up(side["rounding"] + rest)}) for side in (above, below))
+    return replace(answer, budget=ErrorBreakdown(*made))
 
 
-def complement(found: Answer) -> Answer:
+def complement(answer: Answer) -> Answer:
     """1 minus it."""
-    low, high = rest_of(found.upper, up=False), rest_of(found.lower, up=True)
-    return replace(found, lower=low, upper=high, budget=Budget(found.budget.lower, found.budget.upper))
+    low, high = rest_of(answer.upper, up=False), rest_of(answer.lower, up=True)
+    return replace(answer, lower=low, upper=high, budget=ErrorBreakdown(answer.budget.lower, answer.budget.upper))
 
 
 def rest_of(share: float, up: bool) -> float:
@@ -362,10 +376,10 @@ def _pair_tail(pair: Tailed, t: float, below: bool) -> arb:
 
 def _formula(terms: Terms) -> Tailed | BallFormula | None:
     """What knows the tails of the composition, or a formula for its profile in balls; None where there is neither."""
-    one = terms[0][0] if len(terms) == 1 and terms[0][1] == 1 else terms[0][0].together(terms)
-    if isinstance(one, Pair) and not one.bracketed():
+    one = terms[0][0] if len(terms) == 1 and terms[0][1] == 1 else terms[0][0].compose_exact(terms)
+    if isinstance(one, Pair) and not one.has_bracket_only():
         return one
     with suppress(UnsupportedMechanism):
-        made = Rung(CLOSED_FORM, True).prepare(terms, math.inf)  # refuses what takes too many terms
+        made = Candidate(CLOSED_FORM, True).prepare(terms, math.inf)  # refuses what takes too many terms
         return one if isinstance(one, Tailed) else made if isinstance(made, BallFormula) else None
     return None

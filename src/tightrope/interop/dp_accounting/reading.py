@@ -117,8 +117,8 @@ def _mixture(event: Any, within: Setting) -> Mechanism:
         raise UnsupportedEvent(event, "the mixture is that of a record which is there or not, and one is replaced")
     for name in ("sensitivities", "sampling_probs"):
         in_order(name, getattr(event, name))
-    shifts = [finite(f"sensitivities[{index}]", each) for index, each in enumerate(event.sensitivities)]
-    weights = [probability(f"sampling_probs[{index}]", each) for index, each in enumerate(event.sampling_probs)]
+    shifts = [finite(f"sensitivities[{index}]", sensitivity) for index, sensitivity in enumerate(event.sensitivities)]
+    weights = [probability(f"sampling_probs[{index}]", prob) for index, prob in enumerate(event.sampling_probs)]
     moved = any(shift and weight for shift, weight in zip(shifts, weights, strict=False))
     # A mixture that is none is refused by the same checks.
     checked = GaussianMixture(event.standard_deviation or 1.0, shifts if moved else [1.0] * len(shifts), weights)
@@ -153,7 +153,7 @@ def _tree(event: Any, within: Setting) -> Mechanism:
     counts = event.step_counts
     listed = hasattr(counts, "__len__")
     whole("the number of trees", len(counts) if listed else 1, least=1)
-    steps = max(whole("step_counts", each, least=0) for each in counts) if listed else whole("step_counts", counts, 1)
+    steps = max(whole("step_counts", count, least=0) for count in counts) if listed else whole("step_counts", counts, 1)
     if steps == 0:
         return IDENTITY
     if event.noise_multiplier == 0:

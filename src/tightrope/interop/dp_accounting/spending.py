@@ -40,5 +40,5 @@ def spending(ledger: Ledger, budget: str, event: Any, key: str, **options: Any) 
     options: ttl, slack and note, as `Ledger.spend` has them.
     """
     near = EVENT_NEIGHBOURS[relation_of(ledger, budget, *EVENT_NEIGHBOURS)]
-    with counted(ledger, budget, from_event(event, near), key, **options) as found:
-        yield EventSpending(found, near)
+    with counted(ledger, budget, from_event(event, near), key, **options) as step_spending:
+        yield EventSpending(step_spending, near)

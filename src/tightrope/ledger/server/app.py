@@ -33,19 +33,19 @@ from starlette.types import ASGIApp
 
 from ... import DataError, InvalidParameter, TightropeError, __version__
 from ...extend.documents import read_value
-from .. import keeping, orders, wire
-from ..book import jobs
-from ..book.entry import Actor
+from .. import maintenance, operations, wire
 from ..chain import Receipt
 from ..database import Fault
-from ..desk import LocalDesk, Reply
 from ..errors import NotFound
+from ..service import LocalService, Reply
+from ..transactions import jobs
+from ..transactions.entry import Actor
 from .guard import SECRET_STATE, LedgerGuard
 from .problems import HttpProblem, told
 
 THREADS = 16  # that work on the database at a time
-NESTED_MOST = 8
-AFTER_MOST = 18  # digits
+NESTED_MAX = 8
+AFTER_MAX = 18  # digits
 BEHIND: Mapping[str, tuple[str, ...]] = {"status": ("job", "slack"), "audit": ("root", "after")}  # the ?
 _PROCESS = re.compile(r"[A-Za-z0-9_-]{16,128}")
 
@@ -66,13 +66,13 @@ class AskedOverHttp:
     @property
     def writes(self) -> bool:
         """Whether it is written down."""
-        return self.name in orders.WRITES
+        return self.name in operations.WRITES
 
     def __repr__(self) -> str:
         return f"AskedOverHttp({self.name!r})"  # no secret in whatever prints it
 
 
-def application(desk: LocalDesk, *, fault: Fault | None = None) -> ASGIApp:
+def application(desk: LocalService, *, fault: Fault | None = None) -> ASGIApp:
     """All addresses, behind their guard. desk: asked in the name of whoever has the token; the caller closes it.
 
     fault is called with "before-reply" when an answer stands and was not sent: for tests that end the process there.
@@ -102,8 +102,8 @@ def application(desk: LocalDesk, *, fault: Fault | None = None) -> ASGIApp:
 
     endpoints: dict[str, dict[str, Endpoint]] = {wire.HEALTH: {"GET": health}}
     for name, (method, path) in wire.ADDRESSES.items():
-        found = wire.PLACE.search(path)
-        made = (posting if method == "POST" else reading)(name, None if found is None else found[1])
+        match = wire.PLACE.search(path)
+        made = (posting if method == "POST" else reading)(name, None if match is None else match[1])
         endpoints.setdefault(path, {})[method] = made
     routes = [Route(path, _by_method(methods), methods=list(methods)) for path, methods in endpoints.items()]
     handlers = {HTTPException: _elsewhere, TightropeError: _refused, Exception: _refused}
@@ -132,7 +132,7 @@ async def _refused(_: Request, error: Exception) -> Response:
     return told(error)
 
 
-def answered(desk: LocalDesk, asked: AskedOverHttp, fault: Fault | None) -> Response:
+def answered(desk: LocalService, asked: AskedOverHttp, fault: Fault | None) -> Response:
     """In a thread: who asks, what that token has seen before, and the answer; every error is one too."""
     try:
         actor = desk.token(asked.secret)
@@ -140,7 +140,7 @@ def answered(desk: LocalDesk, asked: AskedOverHttp, fault: Fault | None) -> Resp
         mine.witness(visible_receipts(desk, actor, asked.receipts))
         reply = mine.ask(asked.name, asked.body, asked.key, asked.nonce)
         if asked.name == "anchor":
-            reply = reply._replace(content=keeping.signed(reply.content, desk.secret))
+            reply = reply._replace(content=maintenance.signed(reply.content, desk.secret))
         found = sent(reply, asked.writes)
     except Exception as error:
         found = told(error)
@@ -157,21 +157,21 @@ def sent(reply: Reply, writes: bool) -> Response:
     return Response(body, 201 if writes and not reply.replayed else 200, headers, media_type=wire.JSON_TYPE)
 
 
-def visible_receipts(desk: LocalDesk, actor: Actor, receipts: tuple[str, ...]) -> list[str]:
+def visible_receipts(desk: LocalService, actor: Actor, receipts: tuple[str, ...]) -> list[str]:
     """Those for roots that this token may see: of others nothing is told, and none is frozen by it."""
-    named = [(Receipt.of(each, None).root, each) for each in receipts]
+    named = [(Receipt.of(receipt, None).root, receipt) for receipt in receipts]
     if not named or (actor.root is None and actor.role != "job"):
-        return [each for _, each in named]
+        return [text for _, text in named]
     roots = {actor.root}
     if actor.role == "job":
         with desk.database.read() as connection:
             roots = set(jobs.roots_of(jobs.found_row(connection, actor.reservation)))
-    return [each for root, each in named if root in roots]
+    return [text for root, text in named if root in roots]
 
 
 def read(request: Request, name: str, body: Mapping[str, Any]) -> AskedOverHttp:
     """The request with what its headers say; InvalidParameter where one is missing or wrong."""
-    writes = name in orders.WRITES
+    writes = name in operations.WRITES
     key = _key(request) if writes else None
     nonce = _header(request, wire.PROCESS) or ""
     if nonce and not _PROCESS.fullmatch(nonce):
@@ -180,12 +180,12 @@ def read(request: Request, name: str, body: Mapping[str, Any]) -> AskedOverHttp:
         raise InvalidParameter(
             f"what begins a job needs a header {wire.PROCESS}, a random text of the process that runs it"
         )
-    shown = [each for line in request.headers.getlist(wire.AT_LEAST) for each in wire.read_receipts(line)]
-    if len(shown) > wire.RECEIPTS_MOST:
+    shown = [receipt for line in request.headers.getlist(wire.AT_LEAST) for receipt in wire.read_receipts(line)]
+    if len(shown) > wire.RECEIPTS_MAX:
         raise InvalidParameter(
-            f"{wire.AT_LEAST} has at most {wire.RECEIPTS_MOST} receipts: the last of each root will do"
+            f"{wire.AT_LEAST} has at most {wire.RECEIPTS_MAX} receipts: the last of each root will do"
         )
-    return AskedOverHttp(name, body, request.scope[SECRET_STATE], key, nonce, tuple(each for each in shown if each))
+    return AskedOverHttp(name, body, request.scope[SECRET_STATE], key, nonce, tuple(text for text in shown if text))
 
 
 def _key(request: Request) -> str:
@@ -195,12 +195,12 @@ def _key(request: Request) -> str:
         raise InvalidParameter(
             f"what writes needs a header {wire.KEY}, a text of your own: with the same one it is done once"
         )
-    found = wire.read_key(given)
-    if found is None:
+    text = wire.read_key(given)
+    if text is None:
         raise InvalidParameter(
-            f"{wire.KEY} has 1 to {wire.KEY_MOST} printable letters, in ASCII or after {wire.ENCODED}"
+            f"{wire.KEY} has 1 to {wire.KEY_MAX} printable letters, in ASCII or after {wire.ENCODED}"
         )
-    return found
+    return text
 
 
 def _header(request: Request, name: str) -> str | None:
@@ -214,7 +214,7 @@ def _header(request: Request, name: str) -> str | None:
 async def content(request: Request) -> dict[str, Any]:
     """The JSON object of a body, strictly."""
     kinds = request.headers.getlist("content-type")
-    if [each.split(";")[0].strip().lower() for each in kinds] != [wire.JSON_TYPE]:
+    if [kind.split(";")[0].strip().lower() for kind in kinds] != [wire.JSON_TYPE]:
         raise HttpProblem(415, "not-json", "what is sent is JSON: Content-Type: application/json")
     if "content-encoding" in request.headers:
         raise HttpProblem(415, "not-json", "what is sent is JSON as it is, without a Content-Encoding")
@@ -227,8 +227,8 @@ async def content(request: Request) -> dict[str, Any]:
     found = read_value(text)
     if not isinstance(found, dict):
         raise DataError("a request is a JSON object, as in {}")
-    if not _shallow(found, NESTED_MOST):
-        raise DataError(f"nested more than {NESTED_MOST} deep")
+    if not _shallow(found, NESTED_MAX):
+        raise DataError(f"nested more than {NESTED_MAX} deep")
     return found
 
 
@@ -258,9 +258,9 @@ def described(request: Request, name: str, place: str | None) -> dict[str, Any]:
     """What an address asks for: behind its ? each name once, and nothing that is not known."""
     known = BEHIND.get(name, ())
     found = request.query_params.multi_items()
-    for each, _ in found:
-        if each not in known:
-            raise InvalidParameter(f"{each!r:.60} is not known behind the ?: {', '.join(known) or 'nothing is'}")
+    for text, _ in found:
+        if text not in known:
+            raise InvalidParameter(f"{text!r:.60} is not known behind the ?: {', '.join(known) or 'nothing is'}")
     asked = dict(found)
     if len(asked) != len(found):
         raise InvalidParameter("each name stands once behind the ?")
@@ -280,7 +280,7 @@ def _status(asked: Mapping[str, str]) -> dict[str, Any]:
 
 def _audit(asked: Mapping[str, str]) -> dict[str, Any]:
     after = asked.get("after", "0")
-    if not (after.isascii() and after.isdecimal() and len(after) <= AFTER_MOST):
+    if not (after.isascii() and after.isdecimal() and len(after) <= AFTER_MAX):
         raise InvalidParameter(f"after is the number of a line, not {after!r:.40}")
     if "root" not in asked:
         raise InvalidParameter("root says which chain: ?root=NAME")

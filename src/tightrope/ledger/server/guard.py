@@ -16,8 +16,8 @@ from typing import Any
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..desk import REQUEST_BYTES, TOO_LARGE
 from ..errors import Unauthenticated
+from ..service import REQUEST_BYTES, TOO_LARGE
 from ..wire import HEALTH, SECRET_WORD
 from .problems import HttpProblem, told
 
@@ -97,10 +97,10 @@ class LedgerGuard:
 def bearer(headers: Headers) -> str:
     """The token; Unauthenticated without one, or with several."""
     given = headers.getlist("authorization")
-    found = _BEARER.fullmatch(given[0]) if len(given) == 1 else None
-    if found is None:
+    match = _BEARER.fullmatch(given[0]) if len(given) == 1 else None
+    if match is None:
         raise Unauthenticated(NO_BEARER)
-    return found[1]
+    return match[1]
 
 
 class _LimitedBody:

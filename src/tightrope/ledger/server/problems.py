@@ -19,7 +19,7 @@ from ..errors import LedgerError, Unauthenticated, Unavailable, VerificationFail
 from ..wire import PROBLEM_TYPE
 
 RETRY_SECONDS = 1
-DETAIL_MOST = 2000  # letters
+DETAIL_MAX = 2000  # letters
 CHALLENGE = 'Bearer realm="tightrope ledger"'
 FAULT_DETAIL = (
     "the ledger met a fault of its own, which its log tells: ask again with the same key, and nothing is done twice"
@@ -96,4 +96,4 @@ def _detail(error: Exception) -> str:
         return BUSY_DETAIL
     if not isinstance(error, TightropeError):
         return FAULT_DETAIL
-    return " ".join(str(error).split())[:DETAIL_MOST]
+    return " ".join(str(error).split())[:DETAIL_MAX]

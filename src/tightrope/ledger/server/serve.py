@@ -24,14 +24,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from ... import InvalidParameter
 from ...extend.processes import cores
 from ...extend.servers import TellingServer, listening_at
-from .. import keeping, secret_of
-from ..book import jobs
-from ..book.entry import Actor
+from .. import maintenance, secret_of
 from ..database import Database, Fault
-from ..desk import LocalDesk
 from ..errors import LedgerError
 from ..ledger import Ledger, read_anchor
 from ..process_pricing import ProcessPricer
+from ..service import LocalService
+from ..transactions import jobs
+from ..transactions.entry import Actor
 from .app import application
 from .problems import LOG
 
@@ -79,22 +79,22 @@ def serve(
 @contextmanager
 def opened(
     url: str, key_file: str | Path | None, processes: int | None, fault: Fault | None = None
-) -> Iterator[LocalDesk]:
+) -> Iterator[LocalService]:
     """The desk of a server: prices in processes of their own."""
     if processes is not None and processes < 1:
         raise InvalidParameter(f"processes is a number above 0, not {processes}")
     secret = secret_of(key_file)
     pricer = ProcessPricer(processes or cores())
-    desk = LocalDesk(Database(url, fault=fault), SERVER, secret=secret, pricer=pricer)
+    desk = LocalService(Database(url, fault=fault), SERVER, secret=secret, pricer=pricer)
     try:
-        keeping.current(desk.database)
+        maintenance.current(desk.database)
         pricer.start()
         yield desk
     finally:
         desk.close()
 
 
-def checked_ledger(desk: LocalDesk, **checks: Unpack[Checks]) -> None:
+def checked_ledger(desk: LocalService, **checks: Unpack[Checks]) -> None:
     """Nothing is answered from a ledger that does not hold together, or that has forgotten something."""
     anchor = checks.get("anchor")
     ledger = Ledger(desk)
@@ -104,7 +104,7 @@ def checked_ledger(desk: LocalDesk, **checks: Unpack[Checks]) -> None:
 
 
 @contextmanager
-def expiring(desk: LocalDesk, every: float = DUE_SECONDS) -> Iterator[None]:
+def expiring(desk: LocalService, every: float = DUE_SECONDS) -> Iterator[None]:
     """Reservations whose time is over end soon, also where nobody writes."""
     over = threading.Event()
 
@@ -126,7 +126,7 @@ def expiring(desk: LocalDesk, every: float = DUE_SECONDS) -> Iterator[None]:
         thread.join(SHUTDOWN_SECONDS)
 
 
-def expire_due(desk: LocalDesk) -> None:
+def expire_due(desk: LocalService) -> None:
     """Ends what is over."""
     with desk.database.read() as connection:
         due = jobs.due(connection, desk.database.now(connection))

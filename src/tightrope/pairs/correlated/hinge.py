@@ -92,9 +92,9 @@ class Hinge:
             time_value = np.where(weight > 0.0, weight * _difference(d, root), 0.0)
             gap = np.expm1(logs - log_c) if self.rising else -np.expm1(logs - log_c)
             inside = np.where(gap > 0.0, gap * math.exp(min(log_c - log_unit, 700.0)), 0.0)
-            found = time_value + inside
+            values = time_value + inside
         return np.asarray(
-            np.where(excess <= -1.0, 0.0 if self.rising else math.exp(min(log_c - log_unit, 700.0)), found)
+            np.where(excess <= -1.0, 0.0 if self.rising else math.exp(min(log_c - log_unit, 700.0)), values)
         )
 
 

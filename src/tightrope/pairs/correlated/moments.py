@@ -19,8 +19,8 @@ from functools import lru_cache
 import numpy as np
 from flint import arb, arb_mat, fmpz
 
-from ... import work
-from ...kernels import conditions
+from ... import compute_budget
+from ...kernels import fp_environment
 from ...kernels.ball import working_precision
 from ...kernels.bins import BinGram
 from ...kernels.ulps import UNIT
@@ -30,7 +30,7 @@ MOMENT_BALL_PRODUCTS, MOMENT_FLOAT_PRODUCTS = 2e7, 4e9  # of the largest sum, up
 MOMENT_BALL_ENTRIES = 4e5  # of rows of factors in balls
 MOMENT_BALL_UNITS, MOMENT_FLOAT_UNITS = 40.0, 0.6  # of work, for one product
 MOMENT_ROWS = 1024
-MOMENT_LOG_MOST = 600.0  # of a term: doubles hold it
+MOMENT_LOG_MAX = 600.0  # of a term: doubles hold it
 MOMENT_BITS = 192
 
 
@@ -55,22 +55,22 @@ def moments(gram: BinGram, scale: Fraction, degree: int, proof: bool) -> tuple[a
         matrix = exponents(gram, scale)
         orders = (degree,) if degree == 2 else (degree - 1, degree)
         if rows * bins <= MOMENT_BALL_ENTRIES and rows * bins**2 <= MOMENT_BALL_PRODUCTS:
-            work.spend(MOMENT_BALL_UNITS * rows * bins**2)
-            found = tuple(_in_balls(matrix, order) for order in orders)
+            compute_budget.spend(MOMENT_BALL_UNITS * rows * bins**2)
+            values = tuple(_in_balls(matrix, order) for order in orders)
         else:
             most = max(float(abs(entry).upper()) for row in matrix for entry in row)
             if (
                 proof
-                or not conditions.hold()
+                or not fp_environment.trusted()
                 or rows * bins**2 > MOMENT_FLOAT_PRODUCTS
-                or most * degree * (degree - 1) / 2 > MOMENT_LOG_MOST
+                or most * degree * (degree - 1) / 2 > MOMENT_LOG_MAX
             ):
                 return None
-            work.spend(MOMENT_FLOAT_UNITS * rows * bins**2)
-            found = tuple(_in_floats(matrix, order) for order in orders)
-    if not all(each.is_finite() for each in found):
+            compute_budget.spend(MOMENT_FLOAT_UNITS * rows * bins**2)
+            values = tuple(_in_floats(matrix, order) for order in orders)
+    if not all(value.is_finite() for value in values):
         return None
-    return (*lower, arb(1), *found) if degree == 2 else (*lower, *found)
+    return (*lower, arb(1), *values) if degree == 2 else (*lower, *values)
 
 
 def exponents(gram: BinGram, scale: Fraction) -> list[list[arb]]:
@@ -99,7 +99,7 @@ def _in_balls(matrix: Sequence[Sequence[arb]], order: int) -> arb:
                 longer.append((product, weight * factors[j], ways * (size + 1) // again, j, again))
         rows = longer
     plain = arb_mat([row[0] for row in rows])
-    weighted = arb_mat([[each * (row[1] * row[2]) for each in row[0]] for row in rows])
+    weighted = arb_mat([[value * (row[1] * row[2]) for value in row[0]] for row in rows])
     total = plain.transpose() * weighted
     found = sum((total[i, j] * e[i][j] for i in range(bins) for j in range(bins)), arb(0))
     return found / arb(bins) ** order
@@ -124,7 +124,7 @@ def _in_floats(matrix: Sequence[Sequence[arb]], order: int) -> arb:
                 continue
             scaled = weight * number
             for start in range(0, end, MOMENT_ROWS):
-                work.spend(0.0)  # paid for already: a look at the clock
+                compute_budget.spend(0.0)  # paid for already: a look at the clock
                 part = product[start : start + MOMENT_ROWS]
                 total += (part * scaled[start : start + MOMENT_ROWS, None]).T @ part
                 added += 1
@@ -132,9 +132,9 @@ def _in_floats(matrix: Sequence[Sequence[arb]], order: int) -> arb:
             factors, weights, ways, last, run = (np.concatenate(column) for column in zip(*blocks, strict=True))
     if order == 2:
         total, added = np.ones((bins, bins)), 1
-    found = math.fsum((total * e).ravel().tolist())
+    value = math.fsum((total * e).ravel().tolist())
     factors_of_a_term = order * (order - 1) / 2 + 4
     units = 4.0 * factors_of_a_term + MOMENT_ROWS + added + 16.0
     with_slack = max(float((entry.exp().rad() / entry.exp()).upper()) for row in matrix for entry in row)
     relative = 1.01 * (units * UNIT + factors_of_a_term * (with_slack + 2.0**-52))
-    return arb(found) * (1 + arb(0, relative)) / arb(bins) ** order
+    return arb(value) * (1 + arb(0, relative)) / arb(bins) ** order

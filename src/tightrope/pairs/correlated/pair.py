@@ -6,7 +6,7 @@ R = G - s J, independent of it: E(L - c)_+ = E f(L') with f in hinge.py. Below: 
 bin shows, and polynomials below f; above: a Gaussian at the largest norm, and polynomials above f, of which the moments
 of L' say the mean. Several uses are one: their L' multiply, and so do the moments; Gaussian noise adds to s.
     REMOVE   (P, Q):  H(a) = E(L - a)_+            ADD   (Q, P):  H(a) = E(1 - a L)_+ = a E(1/a - L)_+
-Guarantee: `profile_bounds` and `between` are lower and upper. Proof: docs/proofs/correlated.md, sections 5 to 9.
+Guarantee: `hockey_stick_bounds` and `between` are lower and upper. Proof: docs/proofs/correlated.md, sections 5 to 9.
 Reference: Choquette-Choo, Ganesh, Haque, Steinke, Thakurta 2024 (the dominating pair of balls in bins); Kahane 1985
 (comparison of Gaussian processes).
 """
@@ -24,8 +24,8 @@ from flint import arb, fmpz
 
 from ...derived.product import product_pair
 from ...errors import UnsupportedMechanism, WorkExhausted
-from ...facets.between import Fineness
 from ...facets.bounds import ProfileBounds
+from ...facets.resolution import Resolution
 from ...kernels.ball import lower_float, upper_float, working_precision
 from ...kernels.bins import BinGram
 from ...pair import LossRange, Pair
@@ -37,7 +37,7 @@ from .moments import DEGREES, bits_of, moments
 
 HEAVY_VARIANCE = 0.06  # variance of L' from which on lower degrees are tried too
 PLAINER_BITS = 256
-ALLOCATED_SHIFT_MOST = 8.0  # deviations between bins: beyond, nobody takes one for another
+ALLOCATED_SHIFT_MAX = 8.0  # deviations between bins: beyond, nobody takes one for another
 
 Use = tuple[BinGram, Fraction, int]  # inner products, the factor that makes them those of G, and how often
 
@@ -53,9 +53,9 @@ class BinsPair(Pair):
     def _not_known(self, *at: Any, **named: Any) -> NoReturn:
         raise UnsupportedMechanism("the law of random bins is not known by itself; engine='joint' composes it")
 
-    tails = profile = ball_tails = ball_profile = _not_known
+    tails = hockey_stick = ball_tails = ball_hockey_stick = _not_known
 
-    def bracketed(self) -> bool:
+    def has_bracket_only(self) -> bool:
         return True
 
     def reversed(self) -> BinsPair:
@@ -67,10 +67,10 @@ class BinsPair(Pair):
     def loss_range(self) -> LossRange:
         return LossRange(arb.neg_inf(), arb.pos_inf())
 
-    def profile_bounds(self, proof: bool) -> BinsBounds:
+    def hockey_stick_bounds(self, proof: bool) -> BinsBounds:
         return BinsBounds(self, proof)
 
-    def together(self, like: Sequence[tuple[Pair, int]]) -> BinsPair | None:
+    def compose_exact(self, like: Sequence[tuple[Pair, int]]) -> BinsPair | None:
         """One pair, with Gaussians among them."""
         uses: dict[tuple[BinGram, Fraction], int] = {}
         shifts: list[tuple[float, float, int]] = []
@@ -84,11 +84,11 @@ class BinsPair(Pair):
         known = tuple((gram, scale, count) for (gram, scale), count in uses.items())
         return BinsPair(known, tuple(sorted(shifts)), self.direction)
 
-    def between(self, fine: Fineness) -> tuple[Pair, Pair]:
+    def bracket(self, fine: Resolution) -> tuple[Pair, Pair]:
         from .points import finite_pairs
 
         ends = finite_pairs(self.uses, self.shifts, fine)
-        below, above = (each if self.direction is Direction.REMOVE else each.reversed() for each in ends)
+        below, above = (end if self.direction is Direction.REMOVE else end.reversed() for end in ends)
         return below, above
 
     def plainer(self) -> tuple[tuple[Pair, ...], Pair]:
@@ -101,8 +101,8 @@ class BinsPair(Pair):
                 factor = ball(gram.unit * scale)
                 norms = [row[i] for i, row in enumerate(gram.entries)]
                 others = [entry for i, row in enumerate(gram.entries) for entry in row[:i]]
-                low = [max(min(each) - gram.slack, 0) for each in (norms, others)]
-                high = [max(each) + gram.slack for each in (norms, others)]
+                low = [max(min(values) - gram.slack, 0) for values in (norms, others)]
+                high = [max(values) + gram.slack for values in (norms, others)]
                 low[1] = min(low)
                 high[1] = min(high)
                 for found, ends, up in ((least, low, False), (most, high, True)):
@@ -124,7 +124,7 @@ class BinsPair(Pair):
             (upper_float if up else lower_float)((arb(fmpz(square)) * factor).sqrt())
             for square in (norm, common, norm - common)
         )
-        if rest > ALLOCATED_SHIFT_MOST:
+        if rest > ALLOCATED_SHIFT_MAX:
             shared, rest = (whole if up else shared), 0.0
         found: list[Pair] = [GaussianPair(((1.0, shared, 1),))] if shared > 0.0 else []
         if rest > 0.0:
@@ -151,18 +151,18 @@ class BinsPair(Pair):
         """That of the Gaussian at the largest norm, which dominates."""
         return self.largest() * arb(order) * (1 + arb(order)) / 2
 
-    def rho(self) -> arb:
+    def zcdp_rho(self) -> arb:
         return self.largest() / 2
 
-    def gaussian(self) -> arb:
+    def gdp_mu(self) -> arb:
         return self.largest().sqrt()
 
-    def gaussian_limit(self, direction: Direction) -> arb | None:
+    def gdp_mu_lower(self, direction: Direction) -> arb | None:
         """Of the bin with the largest norm: L >= Y_i/bins, so that H(a) >= H_i(bins a)/bins."""
         if direction is not self.direction:
             return None
         low = self._added(lambda gram: max(max(row[i] for i, row in enumerate(gram.entries)) - gram.slack, 0))
-        return low.sqrt().union(self.gaussian())
+        return low.sqrt().union(self.gdp_mu())
 
 
 class BinsBounds(ProfileBounds):
@@ -210,8 +210,8 @@ class BinsBounds(ProfileBounds):
         """The same at several alphas on one side of 1, by what is found for one next to them."""
         c, rising = self._place(node)
         places = [self._place(alpha)[0] for alpha in alphas]
-        found = self.several(c, places, rising, above)
-        return [self._profile(alpha, rising, value, above) for alpha, value in zip(alphas, found, strict=True)]
+        values = self.several(c, places, rising, above)
+        return [self._profile(alpha, rising, value, above) for alpha, value in zip(alphas, values, strict=True)]
 
     def _place(self, alpha: arb) -> tuple[arb, bool]:
         """c, and which of the two hinges is the smaller one there."""
@@ -314,12 +314,14 @@ class BinsBounds(ProfileBounds):
                     return self._floor
                 square = sum(
                     (
-                        each * (row[i] - gram.shared)
-                        for i, (each, row) in enumerate(zip(gram.weights, gram.entries, strict=True))
+                        fraction * (row[i] - gram.shared)
+                        for i, (fraction, row) in enumerate(zip(gram.weights, gram.entries, strict=True))
                     ),
                     Fraction(0),
                 )
-                entropy = sum((ball(each) * ball(each * gram.bins).log() for each in gram.weights if each), arb(0))
+                entropy = sum(
+                    (ball(weight) * ball(weight * gram.bins).log() for weight in gram.weights if weight), arb(0)
+                )
                 total += count * (ball(square * gram.unit * scale) / 2 + entropy)
             self._floor = (-total).exp()
         return self._floor
@@ -333,7 +335,7 @@ class BinsBounds(ProfileBounds):
                 assert known is not None
                 raw = [one * two**count for one, two in zip(raw, known, strict=True)]
             self._raw[degree] = raw
-        raw = [each / ratio**i for i, each in enumerate(self._raw[degree])]
+        raw = [value / ratio**i for i, value in enumerate(self._raw[degree])]
         return [
             sum((math.comb(j, i) * (-1) ** (j - i) * raw[i] for i in range(j + 1)), arb(0)) for j in range(degree + 1)
         ]

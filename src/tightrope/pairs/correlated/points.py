@@ -14,15 +14,15 @@ from itertools import pairwise
 import numpy as np
 from flint import arb, fmpq
 
-from ... import work
+from ... import compute_budget
 from ...derived.dyadic import DyadicPair
 from ...derived.polygon import above, beneath
-from ...facets.between import Fineness
+from ...facets.resolution import Resolution
 from ...kernels.ball import working_precision
 from ...relation import Direction
 from .pair import BinsBounds, BinsPair, Use
 
-POLYNOMIALS_LEAST, POLYNOMIALS_MOST = 24, 96  # of polynomials on each side
+POLYNOMIALS_MIN, POLYNOMIALS_MAX = 24, 96  # of polynomials on each side
 POLYNOMIALS_UNITS = 6e7  # of work: two polynomials
 PLACES_EACH = 24  # points for each node, which are cheap
 SLOPES_FROM = 16  # points on either side that tell a slope
@@ -32,11 +32,11 @@ LOSSES_REACH = 600.0  # losses
 
 
 def finite_pairs(
-    uses: tuple[Use, ...], shifts: tuple[tuple[float, float, int], ...], fine: Fineness
+    uses: tuple[Use, ...], shifts: tuple[tuple[float, float, int], ...], fine: Resolution
 ) -> tuple[DyadicPair, DyadicPair]:
     """One below and one above, with the record and without it."""
-    room = POLYNOMIALS_SHARE * work.left() / POLYNOMIALS_UNITS
-    nodes = int(max(min(fine.points // 4, POLYNOMIALS_MOST, room), POLYNOMIALS_LEAST))
+    room = POLYNOMIALS_SHARE * compute_budget.left() / POLYNOMIALS_UNITS
+    nodes = int(max(min(fine.points // 4, POLYNOMIALS_MAX, room), POLYNOMIALS_MIN))
     return _made(uses, shifts, nodes // 8 * 8, fine.tail, fine.proof)
 
 
@@ -51,8 +51,8 @@ def _made(
     with working_precision(bounds.bits):
         for one, two in pairwise([*marks, math.inf]):
             places = [one] if two == math.inf else [one + (two - one) * k / PLACES_EACH for k in range(PLACES_EACH)]
-            alphas = [math.exp(each) for each in places]
-            balls = [arb(each) for each in alphas]
+            alphas = [math.exp(place) for place in places]
+            balls = [arb(value) for value in alphas]
             low, high = (bounds.near(balls[len(balls) // 2], balls, above=side) for side in (False, True))
             for alpha, least, most in zip(alphas, low, high, strict=True):
                 exact = fmpq(*alpha.as_integer_ratio())

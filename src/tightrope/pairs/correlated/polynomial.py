@@ -21,7 +21,7 @@ import numpy as np
 from flint import arb, arb_mat, arb_poly
 from scipy.optimize import linprog
 
-from ... import work
+from ... import compute_budget
 from ...kernels.ball import lower_float, working_precision
 from ...kernels.enclosure import FloatArray
 from .hinge import Hinge, Value
@@ -31,10 +31,10 @@ BODY = 16.0  # deviations that are looked at closely
 CLOSE_POINTS, OUTER_POINTS = 97, 49  # of the first programme
 DEFECT_LOOKS = 4  # times as many, where defects are looked for
 DEFECT_ZOOMS, DEFECT_POINTS = 3, 17  # next to each of them
-LAST_CELL_LEAST = 1e6  # of x: where the last cell ends
+LAST_CELL_MIN = 1e6  # of x: where the last cell ends
 CUT_ROUNDS = 6
 DEFECT_COST = 1e-6  # of the mean: what a defect may cost without another cut
-PAYMENT_LEAST = 1e-9  # of the mean
+PAYMENT_MIN = 1e-9  # of the mean
 PAYMENTS = (2.0, 16.0, 256.0)  # times the defect that was seen
 CELL_HALVINGS = 10
 PROGRAMME_UNITS, PROOF_UNITS = 6e6, 8e4  # of work
@@ -68,8 +68,8 @@ def best(hinge: Hinge, rough: Sequence[float], least: arb, above: bool) -> Polyn
     log_unit = hinge.log_roughly(1.0 + deviation)
     if not math.isfinite(log_unit):
         return None
-    means = np.array([each / width**j for j, each in enumerate(rough)])
-    far = LAST_CELL_LEAST * max(1.0, float(hinge.c.upper()))
+    means = np.array([value / width**j for j, value in enumerate(rough)])
+    far = LAST_CELL_MIN * max(1.0, float(hinge.c.upper()))
     if not (np.isfinite(means).all() and far < 1e60):
         return None
     start = max((lower_float(least) - 1.0) / deviation, -1.0 / deviation)
@@ -81,11 +81,11 @@ def best(hinge: Hinge, rough: Sequence[float], least: arb, above: bool) -> Polyn
     proof = _Proof(hinge, deviation, least, far, above)
     for payment in PAYMENTS:
         paid = coefficients.copy()
-        share = payment * max(defect, PAYMENT_LEAST * abs(float(coefficients @ means)))
+        share = payment * max(defect, PAYMENT_MIN * abs(float(coefficients @ means)))
         paid[[0, -1]] += share if above else -share
-        found = Polynomial(tuple(paid.tolist()), width, unit)
-        if np.isfinite(paid).all() and proof.holds(found):
-            return found
+        polynomial = Polynomial(tuple(paid.tolist()), width, unit)
+        if np.isfinite(paid).all() and proof.holds(polynomial):
+            return polynomial
     return None
 
 
@@ -123,7 +123,7 @@ def _chosen(
         return None
     coefficients, defect = None, math.inf
     for _ in range(CUT_ROUNDS):
-        work.spend(PROGRAMME_UNITS)
+        compute_budget.spend(PROGRAMME_UNITS)
         powers, values, scale = rows(points)
         found = linprog(
             sign * means,
@@ -173,8 +173,8 @@ class _Proof:
         self._values: dict[float, Value] = {}
         left = float(((self.least - 1) / deviation).upper())
         outer = np.geomspace(BODY, far / deviation, max(2, math.ceil(math.log2(far / deviation / BODY)) + 1))
-        near = (float(each) for each in range(-int(BODY), int(BODY)))
-        self.marks = [-math.inf, *(each for each in near if each > left), *outer.tolist()]
+        near = (float(value) for value in range(-int(BODY), int(BODY)))
+        self.marks = [-math.inf, *(value for value in near if value > left), *outer.tolist()]
 
     def x(self, v: float) -> arb:
         """The place; -inf stands for the least one."""
@@ -183,13 +183,16 @@ class _Proof:
     def holds(self, polynomial: Polynomial) -> bool:
         """Whether it is proven to be on its side everywhere."""
         slope = 1 / arb(polynomial.width)
-        whole = arb_poly([arb(each) for each in polynomial.coefficients])(arb_poly([arb(0), slope])) * polynomial.unit
+        whole = (
+            arb_poly([arb(coefficient) for coefficient in polynomial.coefficients])(arb_poly([arb(0), slope]))
+            * polynomial.unit
+        )
         if not self._beyond(whole):
             return False
         cells = [(one, two, 0) for one, two in zip(self.marks, self.marks[1:], strict=False)]
         while cells:
             one, two, depth = cells.pop()
-            work.spend(PROOF_UNITS)
+            compute_budget.spend(PROOF_UNITS)
             if self._cell(whole, one, two):
                 continue
             if depth == CELL_HALVINGS:
@@ -248,7 +251,7 @@ class _Proof:
 
 
 def _coefficients_above(polynomial: arb_poly) -> bool:
-    return all(each >= 0 for each in polynomial.coeffs())
+    return all(coeff >= 0 for coeff in polynomial.coeffs())
 
 
 def _never_below(polynomial: arb_poly, least: arb) -> bool:
@@ -256,7 +259,7 @@ def _never_below(polynomial: arb_poly, least: arb) -> bool:
     coefficients = polynomial.coeffs()
     if not coefficients:
         return bool(arb(0) >= least)
-    column = arb_mat([[each] for each in coefficients])
+    column = arb_mat([[coefficient] for coefficient in coefficients])
     found = _bernstein(len(coefficients) - 1) * column
     return all(found[i, 0] >= least for i in range(len(coefficients)))
 

@@ -24,17 +24,17 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, arb_poly, arb_series
 
+from ...kernels.double_double import DoubleDouble
 from ...kernels.enclosure import Enclosure, FloatArray
-from ...kernels.twofold import Twofold
 from ...kernels.ulps import UNIT
 from ...pair import BallTails
 from .series import FLOAT_DEGREE, DensityCell, End, series_arithmetic
 
-NEWTON_MOST = 40
+NEWTON_MAX = 40
 FINER_PARTS = 100  # quarters of an octave: the last part of a loss range is cut down to 2^-25 of it
 HORNER = (2.0 * FLOAT_DEGREE + 10.0) * UNIT  # of the sum of moduli: products, sums, coefficients rounded, and the rest
 SUMS = 32.0 * UNIT
-RESIDUAL_MOST = 1e-12  # a residual above it makes the profile unknown; relative to the loss
+RESIDUAL_MAX = 1e-12  # a residual above it makes the profile unknown; relative to the loss
 UNDERFLOWN = 1e-318  # what underflow may hide
 BRACKETS = (220, 180, 140, 100, 60, 30, 10, 3, -3, -10, -20)  # how close to a root, in bits, a sign is tried
 APART = 160  # bits: how far from a boundary a loss can be told from it in any case
@@ -45,7 +45,7 @@ IntArray = npt.NDArray[np.int64]
 class View(NamedTuple):
     """Cells from their tops (or bottoms) in float64: polynomials in y/width by rows of degrees 1, 2, ..."""
 
-    loss: Twofold
+    loss: DoubleDouble
     rise: FloatArray
     rest: FloatArray  # what the rise leaves out
     p: FloatArray
@@ -59,7 +59,7 @@ class Gap(NamedTuple):
 
     series: FloatArray
     rest: FloatArray
-    profile: FloatArray
+    hockey_stick: FloatArray
     weight: FloatArray
     blur: FloatArray  # the radii of these two as balls
     mass: FloatArray  # P of the cell and its neighbours
@@ -119,7 +119,7 @@ class Branch:
             cuts = [low + (high - low) * share for share in sorted([*shares, *finer])]
             cuts += [high - (high - low) * share for share in finer[::-1]]
             masses = [self.ball_masses(arb(cut)) for cut in sorted(set(cuts)) if low < cut < high]
-            above = [self._total, *((each.p_above, each.q_above) for each in masses), (arb(0), arb(0))]
+            above = [self._total, *((mass.p_above, mass.q_above) for mass in masses), (arb(0), arb(0))]
             return [(float(p - p_next), float(q - q_next)) for (p, q), (p_next, q_next) in pairwise(above)]
 
     # Balls
@@ -169,7 +169,7 @@ class Branch:
 
     # float64
 
-    def tails(self, t: Twofold) -> list[FloatArray]:
+    def tails(self, t: DoubleDouble) -> list[FloatArray]:
         """The four masses at t, which may be infinite."""
         index, found = self._index(t.hi), []
         for view, sign in ((self._above, -1.0), (self._below, 1.0)):
@@ -180,12 +180,12 @@ class Branch:
             found.append(view.q_beyond[index] + _horner(view.q, index, y))
         return found
 
-    def profile(self, epsilon: FloatArray) -> Enclosure:
+    def hockey_stick(self, epsilon: FloatArray) -> Enclosure:
         """H(e^epsilon) at finite points."""
         view, gap = self._above, self._gap
         index = self._index(epsilon)
         loss = view.loss[index]
-        distance = (loss - Twofold(epsilon, np.zeros_like(epsilon))).collapse()
+        distance = (loss - DoubleDouble(epsilon, np.zeros_like(epsilon))).collapse()
         y = _solved(view.rise, index, distance)
         reached, between, p = (_horner(rows, index, y) for rows in (view.rise, gap.series, view.p))
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -193,7 +193,7 @@ class Branch:
             inner = np.maximum(p - between, 0.0)  # e^t q(y) at the loss t of y
             # H(e^top) + (e^top - e^eps) Q[l > top] + the part of the cell, which is known at t and moved to eps.
             outer, shift = -gap.weight[index] * np.expm1(np.minimum(-distance, 1.0)), -np.expm1(-left)
-            value = gap.profile[index] + outer + between + inner * shift
+            value = gap.hockey_stick[index] + outer + between + inner * shift
             size = _horner(abs(gap.series), index, y)
             near = 1e-30 * (abs(loss.hi) + abs(epsilon) + 1.0)
             doubt = (
@@ -203,14 +203,14 @@ class Branch:
             off = np.where(ends, np.where(abs(left) > 2.0 * doubt, 0.0, doubt), doubt + abs(left))
             rounding = (
                 gap.blur[index]
-                + SUMS * (gap.profile[index] + abs(outer) + between + inner * abs(shift))
+                + SUMS * (gap.hockey_stick[index] + abs(outer) + between + inner * abs(shift))
                 + near * gap.weight[index] * np.exp(np.minimum(-distance, 0.0))
                 + HORNER * (size + (size + _horner(abs(view.p), index, y)) * abs(shift))
                 + gap.rest[index] * y * y * (1.0 + abs(shift))
                 + inner * np.exp(-left) * doubt
             )
             radius = 1.01 * (gap.mass[index] * np.expm1(off) + rounding) + UNDERFLOWN
-            known = np.isfinite(radius) & (off < RESIDUAL_MOST * (1.0 + abs(loss.hi)))
+            known = np.isfinite(radius) & (off < RESIDUAL_MAX * (1.0 + abs(loss.hi)))
         return Enclosure(np.where(known, value, 0.5), np.where(known, radius, 0.5))
 
     def _index(self, t: FloatArray) -> IntArray:
@@ -222,11 +222,11 @@ class Branch:
 
     @cached_property
     def _above(self) -> View:
-        return self._view(self.tops, [(each.p_above, each.q_above) for each in self._sums])
+        return self._view(self.tops, [(tails.p_above, tails.q_above) for tails in self._sums])
 
     @cached_property
     def _below(self) -> View:
-        return self._view(self.bottoms, [(each.p_below, each.q_below) for each in self._sums])
+        return self._view(self.bottoms, [(tails.p_below, tails.q_below) for tails in self._sums])
 
     def _view(self, ends: tuple[End, ...], beyond: list[tuple[arb, arb]]) -> View:
         with series_arithmetic(FLOAT_DEGREE + 1):
@@ -241,13 +241,13 @@ class Branch:
             def scaled(polynomials: Iterable[arb_poly], degree: int) -> FloatArray:
                 """Coefficients 1, ..., degree for the argument y/width, rounded."""
                 rows = [
-                    [float((each[j] * width**j).mid()) for j in range(1, degree + 1)]
-                    for each, width in zip(polynomials, widths, strict=True)
+                    [float((polynomial[j] * width**j).mid()) for j in range(1, degree + 1)]
+                    for polynomial, width in zip(polynomials, widths, strict=True)
                 ]
                 return np.array(rows).T.copy()
 
             return View(
-                Twofold(np.array(high), np.array(low)),
+                DoubleDouble(np.array(high), np.array(low)),
                 scaled((end.rise for end in ends), FLOAT_DEGREE - 1),
                 np.array(rests),
                 scaled((end.p for end in ends), FLOAT_DEGREE),
@@ -273,12 +273,12 @@ class Branch:
                 profiles.append(float(profile.mid()))
                 blurs.append(1.01 * float(profile.rad() + weight.rad()))
             columns = (rests, profiles, weights, blurs, self._masses_near())
-            return Gap(np.array(rows).T.copy(), *(np.array(each) for each in columns))
+            return Gap(np.array(rows).T.copy(), *(np.array(column) for column in columns))
 
     def _masses_near(self) -> list[float]:
-        """P of each cell and of all whose losses are RESIDUAL_MOST to its own."""
+        """P of each cell and of all whose losses are RESIDUAL_MAX to its own."""
         masses = [float(mass.mid()) for mass in self.masses("p")]
-        room = RESIDUAL_MOST * (1.0 + abs(self._cuts))
+        room = RESIDUAL_MAX * (1.0 + abs(self._cuts))
         first = np.maximum(np.searchsorted(self._cuts, self._cuts[:-1] - room[:-1]) - 1, 0)
         last = np.searchsorted(self._cuts, self._cuts[1:] + room[1:])
         return [1.01 * math.fsum(masses[start:stop]) for start, stop in zip(first, last, strict=True)]
@@ -295,8 +295,8 @@ class Branch:
         for density in (log_p.exp(), (log_p - loss).exp()):
             rest = [density[j - 1] / j for j in range(1, FLOAT_DEGREE + 1)]
             masses.append(arb_series([arb(0).union(density[0] * cell.width), *rest], FLOAT_DEGREE + 1))
-        found: arb = (masses[0] - loss.exp() * masses[1])[FLOAT_DEGREE]
-        return found
+        value: arb = (masses[0] - loss.exp() * masses[1])[FLOAT_DEGREE]
+        return value
 
 
 def _root(rise: arb_poly, distance: arb, width: arb) -> arb:
@@ -305,7 +305,7 @@ def _root(rise: arb_poly, distance: arb, width: arb) -> arb:
     guess = (goal / slope(arb(0)).mid()).mid() if slope(arb(0)) > 0 else arb.nan()
     y = guess if guess > 0 and guess < width else width / 2
     low, high = arb(0), width
-    for _ in range(NEWTON_MOST):
+    for _ in range(NEWTON_MAX):
         excess = rise(y).mid() - goal
         low, high = (low, y) if excess > 0 else (y, high)
         following = (y - excess / slope(y).mid()).mid() if not slope(y).mid().is_zero() else arb.nan()
@@ -338,7 +338,7 @@ def _solved(rise: FloatArray, index: IntArray, distance: FloatArray) -> FloatArr
         y = np.where(abs(rise[0][index]) > 0.1 * whole, share, np.sqrt(share))
         low, high = np.zeros_like(y), np.ones_like(y)
         slopes = rise * np.arange(1, len(rise) + 1)[:, None]
-        for _ in range(NEWTON_MOST):
+        for _ in range(NEWTON_MAX):
             excess = _horner(rise, index, y) - distance
             slope = _horner(slopes, index, y) / y
             low, high = np.where(excess < 0.0, y, low), np.where(excess > 0.0, y, high)

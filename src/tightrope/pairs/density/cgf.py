@@ -19,7 +19,7 @@ from typing import NamedTuple
 from flint import arb, arb_series
 
 from ...errors import UnsupportedMechanism
-from ...facets.cgf import LOG_TOLERANCE, Cgf, Cumulants, Decay, NoDecay, Tilted, point_cumulants
+from ...facets.cgf import LOG_TOLERANCE, CfDecay, Cgf, Cumulants, NoCfDecay, Tilted, point_cumulants
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.quadrature_ball import BallLaw, EllipseError, rule
 from .decay import density_decay
@@ -29,9 +29,9 @@ from .series import Logs, Piece, everywhere, logs, series_arithmetic
 NODES = 16
 RULE_DEGREE = 2 * NODES
 GROUPS = 240  # points of the plain sums that choose a contour
-RULE_CELLS_MOST = 2000
+RULE_CELLS_MAX = 2000
 TURNS_PER_NODE = 2.0  # radians of e^{itl} that a node can hold
-HALVINGS_MOST = 50
+HALVINGS_MAX = 50
 LAWS_KEPT = 32
 CELL_SHARE = 256.0  # of the error allowed in all: what one cell may have
 
@@ -114,12 +114,12 @@ class DensityCgf(Cgf):
         with series_arithmetic(2):
             lowest, highest = self.law.pair.loss_range()
             least = math.ceil(reach * float(highest - lowest) / TURNS_PER_NODE)
-        if least > RULE_CELLS_MOST * NODES:
+        if least > RULE_CELLS_MAX * NODES:
             return least  # too many to be worth listing
         try:
             return len(self.ball_tilted(tilt, reach, log_tolerance).losses)
         except UnsupportedMechanism:
-            return RULE_CELLS_MOST * NODES * NODES
+            return RULE_CELLS_MAX * NODES * NODES
 
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
         from ...kernels.enclosure import enclosed, exact
@@ -137,8 +137,8 @@ class DensityCgf(Cgf):
                 QuadratureError(upper_float(law.error.at(0.0)), ()),
             )
 
-    def ball_decay(self, tilt: float) -> Decay:
-        return density_decay(self.law, self.ball_tilted, tilt) or NoDecay()
+    def ball_cf_decay(self, tilt: float) -> CfDecay:
+        return density_decay(self.law, self.ball_tilted, tilt) or NoCfDecay()
 
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallLaw:
         """The nodes of all cells with their tilted masses, good for transforms up to the reach."""
@@ -167,7 +167,7 @@ class DensityCgf(Cgf):
                     error += missed
                     nodes += self._rule(key, piece, low, high) if kept else []
                     continue
-                if depth > HALVINGS_MOST or len(nodes) > RULE_CELLS_MOST * NODES:
+                if depth > HALVINGS_MAX or len(nodes) > RULE_CELLS_MAX * NODES:
                     raise UnsupportedMechanism("its quadrature needs too many nodes; try engine='lattice'")
                 middle = ((low + high) / 2).mid()
                 waiting += [(low, middle, depth + 1, 2 * place), (middle, high, depth + 1, 2 * place + 1)]

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from flint import arb, arb_series
 
 from ...kernels.ball import lower_float, upper_float, working_precision
-from ...kernels.directed import THOUSANDS, lowered
+from ...kernels.directed import THOUSANDS, round_down
 from ...kernels.plain import dyadic
 from ...kernels.quadrature_ball import BallLaw
 from .series import DensityCell, Logs, everywhere, series_arithmetic
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 PARTS = 6  # how often to integrate by parts
 LEFT_OUT = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256)  # cells at the ends of a run that count with their mass
-CHANGE_MOST, SPLIT_MOST = 0.25, 128  # of log f over a part of a cell; parts of one cell
+CHANGE_MAX, SPLIT_MAX = 0.25, 128  # of log f over a part of a cell; parts of one cell
 NEGLIGIBLE = 1e-8  # of all: a cell that holds less is not worth splitting
 FAR_BELOW = 0.75  # nodes are looked at until integration by parts says this
 FIRST_NODES = 0.006  # distance of the first nodes, in 1/E|l - m|
-FINE_NODES, COARSER, COARSE_NODES_MOST = 240, 10, 600  # the first ones end where the coarser ones start
+FINE_NODES, COARSER, COARSE_NODES_MAX = 240, 10, 600  # the first ones end where the coarser ones start
 GRID_TOLERANCE = 14.0
 GRID_BITS = 64
 STEP_BITS = 20
-DOUBLINGS_MOST = 40
+DOUBLINGS_MAX = 40
 ROUNDING = 1e-10  # of a running sum of up to 10^5 terms, relative to its last
-TIME_LEAST, DECAY_UNDERFLOW = 1e-40, 1e-290  # t^-PARTS neither overflows nor, for t below 1e40, vanishes
+TIME_MIN, DECAY_UNDERFLOW = 1e-40, 1e-290  # t^-PARTS neither overflows nor, for t below 1e40, vanishes
 UP = 1.0 + 1e-9  # outweighs the rounding of sums of thousands of doubles
 
 
@@ -67,10 +67,10 @@ class DensityDecay:
     def log_bound(self, radius: float) -> float:
         """An upper bound of log |phi(t)| for every t >= radius."""
         here, scale, drop = self._beyond(radius), 1.0, 0.0
-        for _ in range(DOUBLINGS_MOST):
+        for _ in range(DOUBLINGS_MAX):
             size = self._beyond(radius)
             # 1 - size is exact or rounded once, 1 + size once: far less than the factor gives away.
-            drop = max(drop, lowered(scale * ((1.0 - size) * (1.0 + size)), THOUSANDS))
+            drop = max(drop, round_down(scale * ((1.0 - size) * (1.0 + size)), THOUSANDS))
             if radius >= self.nodes[-1]:
                 break
             radius, scale = 2.0 * radius, scale / 4.0
@@ -86,10 +86,10 @@ class DensityDecay:
 
 def far_bound(powers: tuple[tuple[float, ...], ...], t: float) -> float:
     """The least of the polynomials in 1/t."""
-    if not t > TIME_LEAST:
+    if not t > TIME_MIN:
         return 1.0
-    found = min((math.fsum(c * t**-j for j, c in enumerate(row)) for row in powers), default=1.0)
-    return min(found * UP + DECAY_UNDERFLOW, 1.0) if found == found else 1.0
+    least = min((math.fsum(c * t**-j for j, c in enumerate(row)) for row in powers), default=1.0)
+    return min(least * UP + DECAY_UNDERFLOW, 1.0) if least == least else 1.0
 
 
 def density_decay(
@@ -128,7 +128,7 @@ def _with_nodes(
     coarse, first, count = COARSER * fine, FINE_NODES // COARSER, 8
     while far_bound(powers, coarse * (first + count)) > FAR_BELOW:
         count *= 2
-        if count > COARSE_NODES_MOST:
+        if count > COARSE_NODES_MAX:
             return None
     last = first + count
     law = nodes_of(tilt, coarse * last, GRID_TOLERANCE)
@@ -152,7 +152,7 @@ def _cell_bounds(law: SmoothLaw, cell: DensityCell, tilt: float, middle: arb, sh
     length = PARTS + 2
     short = law.sampled(Logs(*(arb_series([series[j] for j in range(length)], length) for series in cell.whole)))
     change = abs(short.log_p[1] + arb(tilt) * short.loss[1]) * cell.width
-    parts = min(max(math.ceil(upper_float(change / CHANGE_MOST)), 1), SPLIT_MOST) if change.is_finite() else 1
+    parts = min(max(math.ceil(upper_float(change / CHANGE_MAX)), 1), SPLIT_MAX) if change.is_finite() else 1
     if parts == 1 or (short.log_p[0] + arb(tilt) * short.loss[0] - shift).exp() * cell.width < NEGLIGIBLE:
         yield _cell_bound(short, cell.width, tilt, middle, shift)
         return
@@ -218,7 +218,7 @@ class _Running:
 
 def _options(cells: list[list[CellBound]], extra: float) -> list[tuple[float, ...]]:
     """Coefficients of 1, 1/t, 1/t^2, ... for every way to leave cells out and every number of parts."""
-    runs, rows = [_Run(each) for each in cells], []
+    runs, rows = [_Run(cell) for cell in cells], []
     for at_all_ends in (False, True):
         for count in LEFT_OUT:
             for parts in range(1, PARTS + 1):

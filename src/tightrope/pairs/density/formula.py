@@ -21,7 +21,7 @@ from ...errors import InvalidParameter
 
 Function = Callable[[Any], Any]
 
-OPERATIONS_MOST = 100_000
+OPERATIONS_MAX = 100_000
 GRAMMAR = (
     "write it as one smooth formula of its argument x: + - * / **, x.exp(), x.log(), x.sqrt(), x.lgamma() and so on, "
     "with numbers or flint.arb (no abs, no comparison, no x[0], no acb, and no function of math or numpy)"
@@ -56,7 +56,9 @@ class Formula:
         """The formula at x."""
         found = [x]
         for do, operands in self.steps:
-            found.append(do(*(found[each.index] if isinstance(each, Earlier) else each for each in operands)))
+            found.append(
+                do(*(found[operand.index] if isinstance(operand, Earlier) else operand for operand in operands))
+            )
         return found[self.result.index] if isinstance(self.result, Earlier) else self.result
 
 
@@ -64,14 +66,14 @@ def recorded(name: str, function: Function) -> Formula:
     """The formula that the function writes; InvalidParameter for anything but a formula."""
     steps: list[FormulaStep] = []
     try:
-        found = function(Unknown(steps, 0))
+        unknown = function(Unknown(steps, 0))
     except (TypeError, AttributeError, ValueError, NotImplementedError, ArithmeticError) as error:
         raise InvalidParameter(f"{name} cannot be evaluated ({error}): {GRAMMAR}") from error
-    if isinstance(found, Unknown) and found._steps is steps:
-        return Formula(tuple(steps), Earlier(found._index))
-    number = None if isinstance(found, Unknown) else _number(found)
+    if isinstance(unknown, Unknown) and unknown._steps is steps:
+        return Formula(tuple(steps), Earlier(unknown._index))
+    number = None if isinstance(unknown, Unknown) else _number(unknown)
     if number is None:
-        raise InvalidParameter(f"{name} gave {type(found).__name__} instead of a formula of x: {GRAMMAR}")
+        raise InvalidParameter(f"{name} gave {type(unknown).__name__} instead of a formula of x: {GRAMMAR}")
     return Formula((), number)
 
 
@@ -112,18 +114,18 @@ class Unknown:
 
     def _then(self, do: Callable[..., Any], *operands: object) -> Unknown:
         taken: list[Any] = []
-        for each in operands:
-            if isinstance(each, Unknown):
-                if each._steps is not self._steps:
+        for operand in operands:
+            if isinstance(operand, Unknown):
+                if operand._steps is not self._steps:
                     raise InvalidParameter("x of another call is used")
-                taken.append(Earlier(each._index))
+                taken.append(Earlier(operand._index))
                 continue
-            number = _number(each)
+            number = _number(operand)
             if number is None:
-                raise InvalidParameter(f"{type(each).__name__} is no real number")
+                raise InvalidParameter(f"{type(operand).__name__} is no real number")
             taken.append(number)
-        if len(self._steps) == OPERATIONS_MOST:
-            raise InvalidParameter(f"more than {OPERATIONS_MOST} operations")
+        if len(self._steps) == OPERATIONS_MAX:
+            raise InvalidParameter(f"more than {OPERATIONS_MAX} operations")
         self._steps.append((do, tuple(taken)))
         return Unknown(self._steps, len(self._steps))
 

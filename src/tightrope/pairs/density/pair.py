@@ -20,8 +20,8 @@ import numpy as np
 from flint import arb
 
 from ...kernels.ball import lower_float, upper_float
+from ...kernels.double_double import DoubleDouble
 from ...kernels.enclosure import Enclosure, FloatArray, enclosing, falling
-from ...kernels.twofold import Twofold
 from ...pair import BallTails, LossRange, Pair, Tails
 from ...relation import Direction
 from .branch import Branch
@@ -40,9 +40,9 @@ class DensityPair(Pair):
     analysis: Analysis = field(compare=False, repr=False)
     _cgfs: dict[tuple[float, int], Cgf] = field(default_factory=dict, compare=False, repr=False)
 
-    def tails(self, t: Twofold) -> Tails:
+    def tails(self, t: DoubleDouble) -> Tails:
         shape = np.shape(t.hi)
-        t = Twofold(np.atleast_1d(t.hi).ravel(), np.atleast_1d(t.lo).ravel())
+        t = DoubleDouble(np.atleast_1d(t.hi).ravel(), np.atleast_1d(t.lo).ravel())
         parts = [branch.tails(t) for branch in self.branches]
         p_above, q_above, p_below, q_below = (np.sum([part[i] for part in parts], axis=0) for i in range(4))
         # At or below the truth: an event that lacks a little of an atom is still an event.
@@ -50,15 +50,15 @@ class DensityPair(Pair):
         found = (p_above + infinite, q_above, p_below, q_below + hidden)
         return Tails(*(np.minimum(each, 1.0).reshape(shape) for each in found))
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
-        return falling(self._profile_ends, epsilon)
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
+        return falling(self._hockey_stick_ends, epsilon)
 
-    def _profile_ends(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _hockey_stick_ends(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         mass = self.infinite_mass()
         leaked = enclosing(max(lower_float(mass), 0.0), upper_float(mass))
-        found = reduce(operator.add, [branch.profile(points) for branch in self.branches])
-        found = enclosing(found.lower, found.upper) + leaked
-        return found.lower, found.upper
+        enclosure = reduce(operator.add, [branch.hockey_stick(points) for branch in self.branches])
+        enclosure = enclosing(enclosure.lower, enclosure.upper) + leaked
+        return enclosure.lower, enclosure.upper
 
     def ball_tails(self, t: arb) -> BallTails:
         with series_arithmetic(DEGREE + 1):
@@ -68,11 +68,11 @@ class DensityPair(Pair):
             p_above, q_above, p_below, q_below = (sum((part[i] for part in parts), arb(0)) for i in range(4))
             return BallTails(p_above + self.infinite_mass(), q_above, p_below, q_below + self._hidden())
 
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
         tails = self.ball_tails(epsilon)
         with series_arithmetic(DEGREE + 1):
-            found: arb = tails.p_above - epsilon.exp() * tails.q_above if not tails.q_above.is_zero() else tails.p_above
-            return found
+            value: arb = tails.p_above - epsilon.exp() * tails.q_above if not tails.q_above.is_zero() else tails.p_above
+            return value
 
     def reversed(self) -> DensityPair:
         return self._mirror

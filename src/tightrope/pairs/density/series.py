@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 from flint import arb, arb_poly, arb_series, ctx
 
+from ...compute_budget import spend
 from ...errors import InvalidParameter, Refusal, UnsupportedMechanism
 from ...kernels.ball import working_precision
-from ...work import spend
 from .formula import Formula, Function, recorded
 
 BITS = 256  # of every ball here: masses are known to some 1e-70, whatever the working precision outside
@@ -34,7 +34,7 @@ LOOK = 6e5  # units of work, about
 RELATIVE = 2.0**-56  # what the polynomials in float64 may miss, relative to the size of what they describe
 TAME = 12.0  # how much larger the sum of moduli of a mass polynomial may be than the mass
 UNEVEN = 0.46875  # where a cell is cut
-HALVINGS_MOST = 50
+HALVINGS_MAX = 50
 
 
 class Piece(NamedTuple):
@@ -88,10 +88,10 @@ def logs(piece: Piece, x: arb, length: int) -> Logs:
 def _series(formula: Formula, x: arb, length: int) -> arb_series:
     """One formula on a series; not finite where a denominator may be 0 at some of the points."""
     try:
-        found = formula(arb_series([x, 1], length))
+        series = formula(arb_series([x, 1], length))
     except (ValueError, ArithmeticError):
         return arb_series([arb.nan()] * length, length)
-    return found if isinstance(found, arb_series) else arb_series([found], length)
+    return series if isinstance(series, arb_series) else arb_series([series], length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +124,8 @@ class DensityCell:
     def mass(self, of: str) -> arb:
         """p or q: two halves, each from its own end."""
         half = (self.high - self.low) / 2
-        found: arb = getattr(self.left, of)(half) + getattr(self.right, of)(half)
-        return found
+        value: arb = getattr(self.left, of)(half) + getattr(self.right, of)(half)
+        return value
 
 
 @dataclass(frozen=True)
@@ -203,8 +203,8 @@ def _cells(index: int, piece: Piece, absolute: float, most: int) -> tuple[list[D
     while waiting:
         low, high, depth, sign = waiting.pop()
         looks += 1
-        if depth > HALVINGS_MOST or looks > most:
-            kind = Refusal.NOT_KNOWN if depth > HALVINGS_MOST else Refusal.TOO_MUCH_WORK
+        if depth > HALVINGS_MAX or looks > most:
+            kind = Refusal.NOT_KNOWN if depth > HALVINGS_MAX else Refusal.TOO_MUCH_WORK
             raise UnsupportedMechanism(_trouble(piece, low, high), kind, "Density")
         whole = everywhere(partial(logs, piece), low, high, DEGREE)
         sign = sign or _sign(whole.loss[1])
@@ -320,8 +320,8 @@ def _end(here: Expansion, whole: Expansion, way: int, rising: bool) -> End:
 
 def _seen(here: arb_series, whole: arb_series, way: int) -> list[arb]:
     """Taylor coefficients at the end, walking into the cell, with the remainder as the last."""
-    found = [*(here[j] for j in range(DEGREE)), whole[DEGREE]]
-    return found if way > 0 else [-c if j % 2 else c for j, c in enumerate(found)]
+    values = [*(here[j] for j in range(DEGREE)), whole[DEGREE]]
+    return values if way > 0 else [-c if j % 2 else c for j, c in enumerate(values)]
 
 
 def _trouble(piece: Piece, low: arb, high: arb) -> str:

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 from flint import acb, arb
 
-from ...facets.cgf import BallTilted, Cumulants, Decay, LatticeCgf, Tilted, point_cumulants
+from ...facets.cgf import BallTilted, CfDecay, Cumulants, LatticeCgf, Tilted, point_cumulants
 from ...facets.lattice import Lattice, ratio_ball
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from .pair import DiscreteGaussianPair
-from .theta import DUAL_LEAST, theta_ball
+from .theta import DUAL_MIN, theta_ball
 
 if TYPE_CHECKING:
     from ...kernels.contour_sum import Factor
@@ -129,7 +129,7 @@ class DiscreteGaussianCgf(LatticeCgf):
     def cumulants(self, tilt: float) -> Cumulants:
         shift, sigma = self.pair.sensitivity, self.pair.sigma
         square = (shift / sigma) ** 2
-        if sigma >= DUAL_LEAST:
+        if sigma >= DUAL_MIN:
             return Cumulants(0.5 * square * tilt * (1.0 + tilt), square * (tilt + 0.5), square)
         centre = shift * (1.0 + tilt)
         nearest, step = round(centre), shift / sigma**2
@@ -157,7 +157,7 @@ class DiscreteGaussianCgf(LatticeCgf):
         from ...kernels.enclosure import enclosed
 
         at = Centred(self.pair, tilt)
-        if self.pair.sigma < DUAL_LEAST:
+        if self.pair.sigma < DUAL_MIN:
             return _listed(at, log_tolerance)
         with working_precision(BITS_START):
             known = enclosed([at.log_mgf, at.step * ratio_ball(at.centre - at.half)])
@@ -166,7 +166,7 @@ class DiscreteGaussianCgf(LatticeCgf):
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
         return Centred(self.pair, tilt)
 
-    def own_period_decay(self, tilt: float, own: Lattice) -> Decay:
+    def own_period_cf_decay(self, tilt: float, own: Lattice) -> CfDecay:
         return ThetaDecay(Centred(self.pair, tilt))
 
 

@@ -17,27 +17,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import acb, arb, ctx
 
-from ... import work
+from ... import compute_budget
 from ...errors import Refusal, UnsupportedMechanism
 from ...facets.finite import Atoms
 from ...facets.lattice import Lattice, LatticeStep
 from ...kernels.ball import BITS_START, complex_log, floors, working_precision
-from ...kernels.directed import THOUSANDS, TINIEST, lowered
+from ...kernels.directed import THOUSANDS, TINIEST, round_down
+from ...kernels.double_double import DoubleDouble, double_double
 from ...kernels.enclosure import Enclosure, FloatArray, around, enclosed, exact
-from ...kernels.twofold import Twofold, twofold
-from ...pair import PROFILE_COST, BallTails, LossRange, Pair, Tails
+from ...pair import HOCKEY_STICK_COST, BallTails, LossRange, Pair, Tails
 
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
 
-SIGMA_MOST = 1e5
-TAILS_SIGMA_MOST = 2e4  # tails hold an array of 78 sigma
-SIGMA_LEAST = 1e-150  # below, sigma^2 underflows; balls do not mind
-PROFILE_WINDOW = 9.5  # in sigma: beyond, the mass is below 1e-19 of what is kept
+SIGMA_MAX = 1e5
+TAILS_SIGMA_MAX = 2e4  # tails hold an array of 78 sigma
+SIGMA_MIN = 1e-150  # below, sigma^2 underflows; balls do not mind
+HOCKEY_STICK_WINDOW = 9.5  # in sigma: beyond, the mass is below 1e-19 of what is kept
 REACH = 39.0  # in sigma: beyond, the mass is below the smallest double
 OUTPUTS_AT_ONCE = 1 << 19
 LISTED_REACH, LISTED_LEFT_OUT = 38.0, 1e-310  # in sigma, and the mass beyond, 2 phi(38) / 38 at most
-OUTPUTS_MOST = 1 << 22  # in a list of atoms
+OUTPUTS_MAX = 1 << 22  # in a list of atoms
 OUTPUT_UNITS = 200.0  # of work, for one of them
 
 
@@ -56,21 +56,24 @@ class DiscreteGaussianPair(Pair):
                 Refusal.TOO_MUCH_WORK,
             )
 
-    def tails(self, t: Twofold) -> Tails:
-        self._listed_up_to(TAILS_SIGMA_MOST)
+    def tails(self, t: DoubleDouble) -> Tails:
+        self._listed_up_to(TAILS_SIGMA_MAX)
         size = math.ceil(REACH * self.sigma) + 2
         outputs = np.arange(-size, size + 1, dtype=np.float64)
-        exponents = twofold(outputs * outputs) / (twofold(self.sigma) * twofold(self.sigma) * 2.0)
+        exponents = double_double(outputs * outputs) / (double_double(self.sigma) * double_double(self.sigma) * 2.0)
         masses = (-exponents).exp().collapse() / float(self._norm().value)
         above = np.append(_running(masses[::-1])[::-1], 0.0)  # above[i]: mass at outputs[i] and beyond
         below = np.insert(_running(masses), 0, 0.0)  # below[i]: mass before outputs[i]
-        edge = t * (twofold(self.sigma) * twofold(self.sigma)) / float(self.sensitivity) + self.sensitivity / 2.0
+        edge = (
+            t * (double_double(self.sigma) * double_double(self.sigma)) / float(self.sensitivity)
+            + self.sensitivity / 2.0
+        )
         first = np.clip(edge.floor() + 1.0, -1e18, 1e18)  # the first output whose loss exceeds t
         from_q = np.clip(first + size, 0, len(outputs)).astype(np.int64)
         from_p = np.clip(first - self.sensitivity + size, 0, len(outputs)).astype(np.int64)
         return Tails(above[from_p], above[from_q], below[from_p], below[from_q])
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
         """A sum of positive terms P(x) (1 - e^(eps - loss(x))), window by window."""
         pairs = [
             self._profile_at(value, radius)
@@ -78,15 +81,15 @@ class DiscreteGaussianPair(Pair):
         ]
         shape = epsilon.value.shape
         return Enclosure(
-            np.array([float(each.value) for each in pairs]).reshape(shape),
-            np.array([float(each.radius) for each in pairs]).reshape(shape),
+            np.array([float(pair.value) for pair in pairs]).reshape(shape),
+            np.array([float(pair.radius) for pair in pairs]).reshape(shape),
         )
 
     def _profile_at(self, value: float, radius: float) -> Enclosure:
-        self._listed_up_to(SIGMA_MOST)
-        shift, half_width = self.sensitivity, math.ceil(PROFILE_WINDOW * self.sigma) + 2
+        self._listed_up_to(SIGMA_MAX)
+        shift, half_width = self.sensitivity, math.ceil(HOCKEY_STICK_WINDOW * self.sigma) + 2
         edge = (value + radius) * self.sigma**2 / shift + shift / 2.0
-        if not math.isfinite(edge) or self.sigma < SIGMA_LEAST:
+        if not math.isfinite(edge) or self.sigma < SIGMA_MIN:
             return around(0.0, np.inf)
         # Terms before the first positive one are clipped to 0, so it may start early but not late.
         middle = (value - radius) * self.sigma**2 / shift
@@ -113,7 +116,7 @@ class DiscreteGaussianPair(Pair):
     def _beyond(self, distance: int) -> float:
         """Bounds the weight from this distance on: neighbours have a ratio of e^(-d/sigma^2) or less."""
         exponent = distance * distance / (2.0 * self.sigma * self.sigma)
-        return math.exp(-lowered(exponent, THOUSANDS)) * (2.0 + self.sigma * self.sigma / distance) * 1.001 + TINIEST
+        return math.exp(-round_down(exponent, THOUSANDS)) * (2.0 + self.sigma * self.sigma / distance) * 1.001 + TINIEST
 
     def _norm(self) -> Enclosure:
         with working_precision(BITS_START):
@@ -133,7 +136,7 @@ class DiscreteGaussianPair(Pair):
             return BallTails(*(arb(0).union(arb(1)) for _ in range(4)))
         return BallTails(*(one.union(other) for one, other in zip(tails[0], tails[-1], strict=True)))
 
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
         """S(m - D) - e^eps S(m); an unsure m is harmless, because the true one attains the maximum."""
         values = [
             self._tail_ball(m - self.sensitivity) - epsilon.exp() * self._tail_ball(m)
@@ -148,7 +151,7 @@ class DiscreteGaussianPair(Pair):
 
     def _tail_ball(self, k: int) -> arb:
         """S(k), from the side where the terms fall."""
-        self._listed_up_to(SIGMA_MOST)
+        self._listed_up_to(SIGMA_MAX)
         if k <= 0:
             return 1 - self._tail_ball(1 - k)
         return _weight_from(self.sigma, k) / _norm_ball(self.sigma)
@@ -161,9 +164,9 @@ class DiscreteGaussianPair(Pair):
 
     def atoms(self) -> Atoms | None:
         reach = math.ceil(LISTED_REACH * self.sigma) + self.sensitivity + 2
-        if 2 * reach > OUTPUTS_MOST or self.sigma < SIGMA_LEAST:
+        if 2 * reach > OUTPUTS_MAX or self.sigma < SIGMA_MIN:
             return None
-        work.spend(OUTPUT_UNITS * 2.0 * reach)
+        compute_budget.spend(OUTPUT_UNITS * 2.0 * reach)
         outputs = np.arange(-reach, reach + self.sensitivity + 1, dtype=np.float64)
         twice = exact(self.sigma) * self.sigma * 2.0
         p, q = (
@@ -192,7 +195,7 @@ class DiscreteGaussianPair(Pair):
         ratio = acb.modular_theta(lift / turn, nome)[2] / acb.modular_theta(acb(0), nome)[2]
         return complex_log(ratio) - shift * lift / 2
 
-    def rho(self) -> arb:
+    def zcdp_rho(self) -> arb:
         """(D/s)^2/2. Reference: Canonne, Kamath, Steinke 2020, Prop. 5."""
         return (arb(self.sensitivity) / arb(self.sigma)) ** 2 / 2
 
@@ -202,8 +205,8 @@ class DiscreteGaussianPair(Pair):
     def loss_range(self) -> LossRange:
         return LossRange(arb.neg_inf(), arb.pos_inf())
 
-    def profile_cost(self) -> int:
-        return PROFILE_COST + 20 * math.ceil(self.sigma)
+    def hockey_stick_cost(self) -> int:
+        return HOCKEY_STICK_COST + 20 * math.ceil(self.sigma)
 
 
 TERM = 2000.0  # units of work, for one weight in balls
@@ -217,7 +220,7 @@ def _weight_from(sigma: float, k: int) -> arb:
         weight, ratio, step = (-k * k * unit).exp(), (-(2 * k + 1) * unit).exp(), (-2 * unit).exp()
         first, total = weight, arb(0)
         while weight > first * arb(2) ** -(bits + 8):
-            work.spend(TERM)
+            compute_budget.spend(TERM)
             total += weight
             weight *= ratio
             ratio *= step

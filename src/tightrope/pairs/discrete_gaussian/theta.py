@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from flint import acb, arb
 
-from ...kernels.directed import THOUSANDS, lowered
+from ...kernels.directed import THOUSANDS, round_down
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...kernels.contour_sum import Factor
     from ...kernels.enclosure import Enclosure, FloatArray
 
-DUAL_LEAST = 1.2  # the least s for which two neighbours in the second sum leave out less than 1e-24
+DUAL_MIN = 1.2  # the least s for which two neighbours in the second sum leave out less than 1e-24
 ANGLE_UNITS = 16.0  # error of an angle theta and of its rest after whole turns, in units of theta
 
 
@@ -32,12 +32,12 @@ def theta_ball(variance: arb, place: arb, angle: arb) -> acb:
     """T(place, angle) for a place in [-1/2, 1/2], without the factor e^{-i theta place}."""
     turn = 2 * acb.pi() * acb(0, 1)
     nome = acb(0, 1) / (2 * acb.pi() * variance)
-    found = acb.modular_theta(acb(place / variance, angle) / turn, nome)[2]
-    return found * (-place * place / (2 * variance)).exp()
+    value = acb.modular_theta(acb(place / variance, angle) / turn, nome)[2]
+    return value * (-place * place / (2 * variance)).exp()
 
 
 def theta_factor(variance: Enclosure, place: Fraction, angles: FloatArray, count: int) -> Factor:
-    """(T(place, theta)/T(place, 0))^count at angles known up to 10 units, for s >= DUAL_LEAST."""
+    """(T(place, theta)/T(place, 0))^count at angles known up to 10 units, for s >= DUAL_MIN."""
     import numpy as np
 
     from ...kernels.contour_sum import Factor, multiply, power
@@ -60,7 +60,7 @@ def theta_factor(variance: Enclosure, place: Fraction, angles: FloatArray, count
     main = Factor(log, phase, log + 2.0 * rounding, zero, rounding)
     here, error = _neighbours(square, place, rest, off, blur)
     start, start_error = _neighbours(square, place, np.zeros(1), np.zeros(1), blur)
-    left_out = 8.0 * math.exp(-lowered(4.0 * math.pi**2 * square, THOUSANDS))
+    left_out = 8.0 * math.exp(-round_down(4.0 * math.pi**2 * square, THOUSANDS))
     deviation = (here - start[0]) / (1.0 + start[0])
     radius = 1.01 * (error + float(start_error[0]) + left_out) + 16.0 * UNIT * (abs(here) + abs(start[0])) + 1e-300
     return multiply([main, power(Transform(deviation, zero, radius), uses)])

@@ -20,7 +20,7 @@ from ...pair import Pair
 from .laws import RationalLaw
 from .pair import FinitePair
 
-SPAN_MOST = 1000  # of the laws that are listed: larger spans have them too
+SPAN_MAX = 1000  # of the laws that are listed: larger spans have them too
 
 
 def exponential_tail(y: arb) -> arb:
@@ -61,7 +61,7 @@ def candidate_pairs(noise: str, span: Fraction) -> tuple[Pair, ...]:
 
     span: by how much the difference of two scores moves, in units of the scale of the noise, above 0.
     """
-    span = min(span, Fraction(SPAN_MOST))
+    span = min(span, Fraction(SPAN_MAX))
     bits = BITS_START + max(span.denominator.bit_length() - span.numerator.bit_length(), 0)
     with working_precision(bits):
         middle = _upward(_tail(noise, span / 2))

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from flint import acb, arb
 
 from ...errors import Refusal, UnsupportedMechanism
-from ...facets.cgf import BallTilted, Cumulants, Decay, LatticeCgf, Tilted, point_cumulants
+from ...facets.cgf import BallTilted, CfDecay, Cumulants, LatticeCgf, Tilted, point_cumulants
 from ...facets.finite import FiniteLaw
 from ...facets.lattice import Lattice, ratio_ball
 from ...kernels.ball import BITS_START, complex_log, upper_float, working_precision
 from ...kernels.quadrature_ball import point_law_ball
 from .pair import FinitePair
 
-CONTOUR_ATOMS_MOST = 20_000
+CONTOUR_ATOMS_MAX = 20_000
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class FiniteCgf(LatticeCgf):
         losses, masses = tuple(atom.loss for atom in balls), tuple(atom.p for atom in balls)
         return point_law_ball(losses, masses, tilt, None)
 
-    def own_period_decay(self, tilt: float, own: Lattice) -> Decay:
+    def own_period_cf_decay(self, tilt: float, own: Lattice) -> CfDecay:
         with working_precision(BITS_START):
             return NeighbourDecay(self._shared(tilt, own), own.step.ball())
 
@@ -89,7 +89,7 @@ class NeighbourDecay:
 
 def finite_cgf(pair: FinitePair) -> FiniteCgf:
     """The cgf of a finite pair that has finite losses, and not too many."""
-    if pair.law.size() > CONTOUR_ATOMS_MOST:
+    if pair.law.size() > CONTOUR_ATOMS_MAX:
         raise UnsupportedMechanism("it has too many atoms for a contour", Refusal.TOO_MUCH_WORK)
     with working_precision(BITS_START):
         points = tuple((float(atom.p.mid()), float(atom.loss.mid())) for atom in pair.law.listed())
@@ -100,7 +100,7 @@ def finite_cgf(pair: FinitePair) -> FiniteCgf:
 
 def finite_log_moment(law: FiniteLaw, z: acb) -> acb | None:
     """log of the sum as it stands, at any z; None without atoms or with too many."""
-    if not 0 < law.size() <= CONTOUR_ATOMS_MOST:
+    if not 0 < law.size() <= CONTOUR_ATOMS_MAX:
         return None
     point = z.real if z.imag.is_zero() else z
     return complex_log(acb(sum((p * (point * loss).exp() for p, _, loss in law.listed()), acb(0))))

@@ -20,7 +20,7 @@ from .tradeoff import hull, law_of
 
 NEARLY_EQUAL = 1e-12  # relative: far above that of two quotients and of a chord between them
 DIGITS_LOST = 1e-290  # below, quotients in float64 have lost digits
-FINE_MOST = 5000  # corners with so small a mass: all of them are compared in fractions of a thousand digits
+FINE_MAX = 5000  # corners with so small a mass: all of them are compared in fractions of a thousand digits
 
 Rows = Sequence[tuple[Fraction, ...]]
 Way = tuple[int, int]  # the rows that are P and Q
@@ -55,7 +55,7 @@ def channel_of(rows: Rows) -> Channel:
         for way, p, q in (((one, two), more, less), ((two, one), whole[two] - less, whole[one] - more))
         if p
     ]
-    if sum(event.q <= DIGITS_LOST or event.p <= DIGITS_LOST for event in events) > FINE_MOST:
+    if sum(event.q <= DIGITS_LOST or event.p <= DIGITS_LOST for event in events) > FINE_MAX:
         raise InvalidParameter(f"channel has too many probabilities below {DIGITS_LOST:g}: give fewer rows or columns")
     owners: dict[Corner, set[Way]] = {}
     for event in _high(events):
@@ -99,10 +99,10 @@ def _runs(cells: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
 def _ratio(more: int, less: int) -> float:
     """In float64; 0 and inf where that is not known to the last digits."""
     try:
-        found = more / less
+        value = more / less
     except OverflowError:
         return math.inf
-    return found if found > DIGITS_LOST else 0.0
+    return value if value > DIGITS_LOST else 0.0
 
 
 def _merged(cells: Sequence[tuple[int, int]]) -> Iterable[tuple[int, int]]:

@@ -21,7 +21,7 @@ from flint import arb, ctx
 
 from ...facets.finite import Atom, FiniteLaw
 from ...facets.lattice import Lattice, LatticeStep, common_step, ratio_ball
-from ...kernels.ball import BITS_MOST, BITS_START, working_precision
+from ...kernels.ball import BITS_MAX, BITS_START, working_precision
 from ...pair import LossRange
 from .exponentials import Exponentials, exponential
 from .laws import ListedLaw
@@ -83,7 +83,7 @@ class CurveLaw(ListedLaw):
         while True:
             with working_precision(bits):
                 kept = min((q.rel_accuracy_bits() for _, q, _ in self._masses()), default=bits)
-            if kept > BITS_START or bits >= BITS_MOST:
+            if kept > BITS_START or bits >= BITS_MAX:
                 return max(bits - kept, 0) + LOST_BITS_SPARE
             bits *= 2
 
@@ -117,7 +117,7 @@ class CurveLaw(ListedLaw):
         step = common_step(LatticeStep(abs(loss - losses[0]), False) for loss in losses)
         return None if step is None else Lattice(step, losses[0])
 
-    def sealed(self) -> FiniteLaw | None:
+    def conditioned_on_finite_loss(self) -> FiniteLaw | None:
         """(H - w)/(1 - w) at the same corners, w the infinite mass, where that is rational and Q has it as well."""
         if self._infinite != self._lost or any(r for r, _ in self._infinite.terms):
             return None
@@ -144,7 +144,7 @@ def lower_hull(points: Iterable[Corner]) -> tuple[tuple[Corner, ...], bool]:
     hull: list[_Placed] = []
     with working_precision(BITS_START):
         placed = [_Placed(corner, corner.alpha.ball(), corner.delta.ball()) for corner in points]
-        for point in sorted(placed, key=lambda each: each.corner.loss):
+        for point in sorted(placed, key=lambda corner: corner.corner.loss):
             while hull and hull[-1].corner.loss == point.corner.loss and _falls(hull, point) == 1:
                 hull.pop()
             falls = _falls(hull, point)
@@ -158,7 +158,7 @@ def lower_hull(points: Iterable[Corner]) -> tuple[tuple[Corner, ...], bool]:
                     break
                 hull.pop()
             hull.append(point)
-    return tuple(each.corner for each in hull), sure
+    return tuple(corner.corner for corner in hull), sure
 
 
 def _falls(hull: Sequence[_Placed], point: _Placed) -> int | None:

@@ -17,16 +17,16 @@ from functools import cached_property
 import numpy as np
 from flint import arb
 
-from ... import work
+from ... import compute_budget
 from ...errors import UnsupportedMechanism
 from ...facets.finite import Atom, FiniteLaw, FloatAtoms
 from ...facets.lattice import Lattice, LatticeStep
 from ...kernels.ball import floors
+from ...kernels.double_double import double_double
 from ...kernels.enclosure import exact, where
-from ...kernels.twofold import twofold
 from ...pair import LossRange, Tails
 
-LOSSES_MOST = 200_000
+LOSSES_MAX = 200_000
 ATOM_UNITS = 3e4  # of work, for one atom in balls
 
 
@@ -43,14 +43,14 @@ class DiscreteLaplaceLaw(FiniteLaw):
         return arb(self.scale) if self.inverse else 1 / arb(self.scale)
 
     def size(self) -> int:
-        if self.sensitivity >= LOSSES_MOST:
+        if self.sensitivity >= LOSSES_MAX:
             raise UnsupportedMechanism(
-                f"a sensitivity of {LOSSES_MOST} or more has too many losses; divide the query, scale and sensitivity"
+                f"a sensitivity of {LOSSES_MAX} or more has too many losses; divide the query, scale and sensitivity"
             )
         return self.sensitivity + 1
 
     def atoms(self) -> list[Atom]:
-        work.spend(ATOM_UNITS * self.size())
+        compute_budget.spend(ATOM_UNITS * self.size())
         rate = -self._rate()
         ratio, size = rate.exp(), self.sensitivity
         edge, far = 1 / (1 + ratio), (size * rate).exp() / (1 + ratio)
@@ -80,14 +80,14 @@ class DiscreteLaplaceLaw(FiniteLaw):
     def _tails(self) -> Tails:
         """After 0, 1, ..., D + 1 atoms."""
         counts = np.arange(1, self.sensitivity + 1, dtype=np.float64)  # n + 1 outputs are at or below n
-        rate = -1.0 * (twofold(self.scale) if self.inverse else twofold(1.0) / twofold(self.scale))
+        rate = -1.0 * (double_double(self.scale) if self.inverse else double_double(1.0) / double_double(self.scale))
         whole = 1.0 + float(np.exp(rate.collapse()))
-        below = (twofold(self.sensitivity + 1.0 - counts) * rate).exp().collapse() / whole
-        above = (twofold(counts) * rate).exp().collapse() / whole
+        below = (double_double(self.sensitivity + 1.0 - counts) * rate).exp().collapse() / whole
+        above = (double_double(counts) * rate).exp().collapse() / whole
         columns = ((1.0, 1.0 - below, 0.0), (1.0, above, 0.0), (0.0, below, 1.0), (0.0, 1.0 - above, 1.0))
         return Tails(*(np.concatenate([[first], inner, [last]]) for first, inner, last in columns))
 
-    def profile(self, epsilon: arb) -> arb | None:
+    def hockey_stick(self, epsilon: arb) -> arb | None:
         """P[x >= m] - e^eps Q[x >= m], m the first output whose loss exceeds eps; the true one attains the maximum."""
         size, rate = self.sensitivity, -self._rate()
         steps = epsilon / arb(self.scale) if self.inverse else epsilon * arb(self.scale)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from flint import arb
 
 from ...facets.lattice import ratio_ball
-from ...kernels.ball import BITS_MOST, BITS_START, working_precision
+from ...kernels.ball import BITS_MAX, BITS_START, working_precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ class Exponentials:
         return sum((ratio_ball(c) * ratio_ball(r).exp() if r else ratio_ball(c) for r, c in self.terms), arb(0))
 
     def sign(self) -> int | None:
-        """-1, 0 or 1; None where BITS_MOST are too few to tell, and it is not zero."""
+        """-1, 0 or 1; None where BITS_MAX are too few to tell, and it is not zero."""
         if not self.terms:
             return 0
         bits = BITS_START
-        while bits <= BITS_MOST:
+        while bits <= BITS_MAX:
             with working_precision(bits):
                 ball = self.ball()
             if ball > 0 or ball < 0:

@@ -19,7 +19,7 @@ from itertools import pairwise
 from flint import arb, ctx
 
 from ...facets.finite import Atom, FiniteLaw
-from ...kernels.ball import BITS_MOST, BITS_START, floors, working_precision
+from ...kernels.ball import BITS_MAX, BITS_START, floors, working_precision
 from ..decided import above_zero, settled
 from .curve import LOST_BITS_SPARE
 from .laws import ListedLaw
@@ -115,7 +115,7 @@ class UnstableLaw(ListedLaw):
             with working_precision(bits):
                 atoms = self._atoms()
                 kept = min(number.rel_accuracy_bits() for atom in atoms for number in atom)
-            if kept > BITS_START or bits >= BITS_MOST:
+            if kept > BITS_START or bits >= BITS_MAX:
                 return max(bits - kept, 0) + LOST_BITS_SPARE
             bits *= 2
 
@@ -128,7 +128,7 @@ class UnstableLaw(ListedLaw):
     def reversed(self) -> FiniteLaw:
         return self
 
-    def sealed(self) -> FiniteLaw:
+    def conditioned_on_finite_loss(self) -> FiniteLaw:
         return UnstableLaw(self.margin, leaks=False)
 
 

@@ -52,7 +52,7 @@ class LargestLaw(ListedLaw):
         with working_precision(ctx.prec + GUARD + self.steps.bit_length()):
             edges = [arb(value) for value in values]
             plain, moved = [_log_below(edge) for edge in edges], [_log_below(edge - arb(self.mu)) for edge in edges]
-            q = _masses([self.steps * each for each in plain])
+            q = _masses([self.steps * value for value in plain])
             columns = zip(moved, plain, strict=True)
             p = _masses([self.hits * one + (self.steps - self.hits) * other for one, other in columns])
             if self.turned:

@@ -78,7 +78,7 @@ class RationalLaw(ListedLaw):
     def lattice(self) -> Lattice | None:
         return ratio_lattice(p / q for p, q in zip(self.p, self.q, strict=True) if p and q)
 
-    def sealed(self) -> FiniteLaw | None:
+    def conditioned_on_finite_loss(self) -> FiniteLaw | None:
         shared = [(p, q) for p, q in zip(self.p, self.q, strict=True) if p and q]
         first, second = sum(p for p, _ in shared), sum(q for _, q in shared)
         if not first or first != second:
@@ -131,7 +131,7 @@ class ResponseLaw(ListedLaw):
             Lattice(LatticeStep(2 * edge, False), -edge) if self.categories == 2 else Lattice(LatticeStep(edge, False))
         )
 
-    def sealed(self) -> FiniteLaw | None:
+    def conditioned_on_finite_loss(self) -> FiniteLaw | None:
         return ResponseLaw(self.epsilon, 0.0, self.categories) if self.delta < 1.0 else None
 
 
@@ -183,7 +183,7 @@ class SampledLaw(ListedLaw):
 
 
 @dataclass(frozen=True)
-class GluedLaw(ListedLaw):
+class FixedSizeSubsampledLaw(ListedLaw):
     """((1 - rate) Q + rate P, Q) above the loss 0, its mirror image below, the rest at 0, of a law that is symmetric.
 
     The rest is P[l = 0] + (1 - rate) (P[l > 0] - Q[l > 0]), infinite losses among those above 0: nothing cancels.

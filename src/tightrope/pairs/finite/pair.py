@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import acb, arb
 
-from ...facets.finite import Atom, Atoms, FiniteLaw, listed_profile
+from ...facets.finite import Atom, Atoms, FiniteLaw, listed_hockey_stick
 from ...facets.lattice import Lattice
 from ...kernels.ball import BITS_START, working_precision
+from ...kernels.double_double import DoubleDouble
 from ...kernels.enclosure import Enclosure, enclosed
-from ...kernels.twofold import Twofold
 from ...pair import BallTails, LossRange, Pair, Tails
 from ...relation import Direction
-from .laws import GluedLaw, ProductLaw, ResponseLaw, SampledLaw, listed_atoms
+from .laws import FixedSizeSubsampledLaw, ProductLaw, ResponseLaw, SampledLaw, listed_atoms
 
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
 
-PRODUCT_MOST = 1024  # atoms of a product that is listed: what every engine goes through in no time
+PRODUCT_MAX = 1024  # atoms of a product that is listed: what every engine goes through in no time
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class FinitePair(Pair):
 
     law: FiniteLaw
 
-    def tails(self, t: Twofold) -> Tails:
+    def tails(self, t: DoubleDouble) -> Tails:
         index = np.searchsorted(self.law.floats.loss.value, t.collapse(), side="right")
         return Tails(*(column[index] for column in self.law.floats.tails))
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
         floats = self.law.floats
-        return listed_profile(floats.p, floats.loss, floats.infinite, epsilon)
+        return listed_hockey_stick(floats.p, floats.loss, floats.infinite, epsilon)
 
     def atoms(self) -> Atoms:
         p, loss, infinite, _ = self.law.floats
@@ -70,8 +70,8 @@ class FinitePair(Pair):
         infinite, lost = self.law.infinite_mass(), self.law.lost_mass()
         return BallTails(mass(above, 0, infinite), mass(above, 1, arb(0)), mass(below, 0, arb(0)), mass(below, 1, lost))
 
-    def ball_profile(self, epsilon: arb) -> arb:
-        known = self.law.profile(epsilon)
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
+        known = self.law.hockey_stick(epsilon)
         if known is not None:
             return known
         total = self.law.infinite_mass()
@@ -104,41 +104,41 @@ class FinitePair(Pair):
 
         return finite_log_moment(self.law, z)
 
-    def sealed(self) -> Pair | None:
+    def conditioned_on_finite_loss(self) -> Pair | None:
         if self.infinite_mass().is_zero():
             return self
-        law = self.law.sealed()
+        law = self.law.conditioned_on_finite_loss()
         return None if law is None else FinitePair(law)
 
     def sampled(self, rate: float, direction: Direction) -> FinitePair:
         return FinitePair(SampledLaw(self.law, rate, direction))
 
-    def glued(self, rate: float) -> FinitePair:
-        return FinitePair(GluedLaw(self.law, rate))
+    def fixed_size_subsampled(self, rate: float) -> FinitePair:
+        return FinitePair(FixedSizeSubsampledLaw(self.law, rate))
 
     def allocated(self, steps: int, direction: Direction) -> FinitePair | None:
         """All atoms listed, where they are few."""
         from .allocated import AllocatedLaw, allocated_atoms
 
         with working_precision(BITS_START):
-            few = allocated_atoms(self.law, steps, direction) <= PRODUCT_MOST
+            few = allocated_atoms(self.law, steps, direction) <= PRODUCT_MAX
         return FinitePair(AllocatedLaw(self.law, steps, direction)) if few else None
 
     def shifted(self, times: int) -> FinitePair | None:
         law = self.law if times == 1 else self.law.shifted(times)
         return None if law is None else FinitePair(law)
 
-    def chained(self, links: Sequence[tuple[Pair, int]]) -> FinitePair | None:
+    def group_privacy(self, links: Sequence[tuple[Pair, int]]) -> FinitePair | None:
         """Listed, where that can be done."""
-        from .chain import chained_law
+        from .group_privacy import group_privacy_law
 
         laws = [(pair.law, count) for pair, count in links if isinstance(pair, FinitePair)]
-        law = chained_law(laws) if len(laws) == len(links) else None
+        law = group_privacy_law(laws) if len(laws) == len(links) else None
         return None if law is None else FinitePair(law)
 
-    def together(self, like: Sequence[tuple[Pair, int]]) -> FinitePair | None:
+    def compose_exact(self, like: Sequence[tuple[Pair, int]]) -> FinitePair | None:
         """All atoms listed, where they are few."""
         factors = [(pair.law, count) for pair, count in like if isinstance(pair, FinitePair)]
-        if len(factors) < len(like) or listed_atoms([(law.size(), count) for law, count in factors]) > PRODUCT_MOST:
+        if len(factors) < len(like) or listed_atoms([(law.size(), count) for law, count in factors]) > PRODUCT_MAX:
             return None
         return FinitePair(ProductLaw(tuple(factors)))

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from flint import acb, arb
 
-from ...facets.cgf import BallTilted, Cgf, Cumulants, Decay, Tilted
+from ...facets.cgf import BallTilted, CfDecay, Cgf, Cumulants, Tilted
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ...kernels.directed import FEW, lowered, raised
+from ...kernels.directed import FEW, round_down, round_up
 from .pair import GaussianPair
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class GaussianDecay:
     least_square: float
 
     def log_bound(self, radius: float) -> float:
-        return lowered(-0.5 * self.least_square * radius * radius, FEW)
+        return round_down(-0.5 * self.least_square * radius * radius, FEW)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class GaussianCgf(Cgf):
         return Cumulants(0.5 * square * tilt * (1.0 + tilt), square * (tilt + 0.5), square)
 
     def log_mgf_above(self, tilt: float) -> float:
-        return raised(0.5 * square_bounds(self.pair)[1] * tilt * (1.0 + tilt), FEW)
+        return round_up(0.5 * square_bounds(self.pair)[1] * tilt * (1.0 + tilt), FEW)
 
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
         return 1
@@ -106,10 +106,10 @@ class GaussianCgf(Cgf):
         square = self.pair.ball_mu() ** 2
         return GaussianBallTilted(square * tilt * (1 + arb(tilt)) / 2, square * (arb(tilt) + arb(0.5)), square)
 
-    def decay(self, tilt: float) -> Decay:
+    def cf_decay(self, tilt: float) -> CfDecay:
         return GaussianDecay(square_bounds(self.pair)[0])
 
-    def ball_decay(self, tilt: float) -> Decay:
+    def ball_cf_decay(self, tilt: float) -> CfDecay:
         with working_precision(BITS_START):
             return GaussianBallDecay(self.pair.ball_mu() ** 2)
 

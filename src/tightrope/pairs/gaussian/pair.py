@@ -18,21 +18,21 @@ from flint import acb, arb
 from ...facets.cgf import demand_ordinary
 from ...kernels.ball import BITS_START, erfc, lower_float, working_precision
 from ...kernels.directed import exact_product
+from ...kernels.double_double import DoubleDouble, double_double, double_double_of_count
 from ...kernels.enclosure import Enclosure, around, count_enclosure, exact, mills, where
 from ...kernels.normal import normal_tails
-from ...kernels.twofold import Twofold, twofold, twofold_count
-from ...pair import BallTails, LossRange, Pair, Seen, Tails
+from ...pair import BallTails, LossRange, Pair, Tails, VisibleParticipation
 from ...relation import Direction
 
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
-    from ...facets.hits import HitLaw
-    from ...facets.pools import Pools
+    from ...facets.parameter_binning import ParameterBinning
+    from ...facets.participation_law import ParticipationLaw
     from ...facets.ratio import RatioTransform
 
-Float = TypeVar("Float", Enclosure, Twofold)
+Float = TypeVar("Float", Enclosure, DoubleDouble)
 
-MAXIMUM_LEAST, MAXIMUM_MOST = (
+MAXIMUM_MIN, MAXIMUM_MAX = (
     1e-2,
     50.0,
 )  # of mu: below, the sum tells as much as the largest coordinate; above, it will do
@@ -44,14 +44,14 @@ class GaussianPair(Pair):
 
     shifts: tuple[tuple[float, float, int], ...]
 
-    def tails(self, t: Twofold) -> Tails:
-        mu = self._mu(twofold, twofold_count)
+    def tails(self, t: DoubleDouble) -> Tails:
+        mu = self._mu(double_double, double_double_of_count)
         centre, half = t / mu, mu / 2.0
         p_above, p_below = normal_tails(centre - half)
         q_above, q_below = normal_tails(centre + half)
         return Tails(p_above, q_above, p_below, q_below)
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
         """H(e^eps) = phi(a) [R(-a) - R(-b)] for a < 0 and 1 - phi(a) [R(a) + R(-b)] otherwise.
 
         a = mu/2 - eps/mu, b = a - mu, R the Mills ratio: e^eps phi(b) = phi(a), so no large factor meets a small one.
@@ -76,7 +76,7 @@ class GaussianPair(Pair):
         p, q = t / mu - mu / 2, t / mu + mu / 2
         return BallTails(_sf(p), _sf(q), _sf(-p), _sf(-q))
 
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
         """H(e^eps) = Phi(a) - e^eps Phi(b)."""
         mu = self.ball_mu()
         a = mu / 2 - epsilon / mu
@@ -99,10 +99,10 @@ class GaussianPair(Pair):
     def loss_range(self) -> LossRange:
         return LossRange(arb.neg_inf(), arb.pos_inf())
 
-    def profile_cost(self) -> int:
+    def hockey_stick_cost(self) -> int:
         return 1
 
-    def together(self, like: Sequence[tuple[Pair, int]]) -> GaussianPair | None:
+    def compose_exact(self, like: Sequence[tuple[Pair, int]]) -> GaussianPair | None:
         """One Gaussian: shifts add up as squares."""
         known = [(pair, count) for pair, count in like if isinstance(pair, GaussianPair)]
         shifts = [(sigma, shift, uses * count) for pair, count in known for sigma, shift, uses in pair.shifts]
@@ -126,7 +126,7 @@ class GaussianPair(Pair):
             )
         )
 
-    def mixture(self, hits: HitLaw, direction: Direction) -> Pair | None:
+    def mixture(self, hits: ParticipationLaw, direction: Direction) -> Pair | None:
         from ..gaussian_mixture.numbers import within
         from ..gaussian_mixture.pair import GaussianMixturePair
 
@@ -138,7 +138,7 @@ class GaussianPair(Pair):
 
         return SampledReplacementPair(self, rate) if within(self, ONE_AND_TWO) else None
 
-    def hidden(self, steps: int, hits: int) -> tuple[Pair, ...]:
+    def hidden_participation(self, steps: int, hits: int) -> tuple[Pair, ...]:
         """The largest of all coordinates, and their sum, at most at the mu of the shift."""
         from ..finite.largest import LargestLaw
         from ..finite.pair import FinitePair
@@ -146,13 +146,13 @@ class GaussianPair(Pair):
         with working_precision(BITS_START):
             mu, summed = (lower_float(self.ball_mu() * part) for part in (arb(1), hits / arb(steps).sqrt()))
         total = GaussianPair(((1.0, summed, 1),))
-        if not MAXIMUM_LEAST < mu < MAXIMUM_MOST:
+        if not MAXIMUM_MIN < mu < MAXIMUM_MAX:
             return (total,)
         largest = FinitePair(LargestLaw(mu, steps, min(hits, steps)))
         return largest, total
 
-    def seen(self) -> Seen:
-        return Seen(1.0, self.ball_mu() ** 2, arb(0), arb(0), arb(0))
+    def visible_participation(self) -> VisibleParticipation:
+        return VisibleParticipation(1.0, self.ball_mu() ** 2, arb(0), arb(0), arb(0))
 
     def cgf(self) -> Cgf:
         from .cgf import GaussianCgf
@@ -166,27 +166,27 @@ class GaussianPair(Pair):
         demand_ordinary(self.ball_mu)
         return SampledCgf(self, rate, 1 if direction is Direction.REMOVE else -1)
 
-    def sampled_pools(
+    def bin_sampled_parameters(
         self, like: Sequence[tuple[Pair, int]], make: Callable[[Pair], Pair], cells: int, mixed: bool
-    ) -> Pools | None:
-        from ..sampled_gaussian.pools import sampled_pools
+    ) -> ParameterBinning | None:
+        from ..sampled_gaussian.parameter_binning import bin_sampled_parameters
 
         known = [(pair, count) for pair, count in like if isinstance(pair, GaussianPair)]
-        return sampled_pools(known, make, cells, mixed) if len(known) == len(like) else None
+        return bin_sampled_parameters(known, make, cells, mixed) if len(known) == len(like) else None
 
     def log_moment(self, z: acb) -> acb:
         """mu^2 (z + z^2)/2."""
         return self._ball_square() * z * (1 + z) / 2
 
-    def rho(self) -> arb:
+    def zcdp_rho(self) -> arb:
         """mu^2/2, the least one."""
         return self._ball_square() / 2
 
-    def gaussian(self) -> arb:
+    def gdp_mu(self) -> arb:
         """Itself."""
         return self.ball_mu()
 
-    def gaussian_limit(self, direction: Direction) -> arb:
+    def gdp_mu_lower(self, direction: Direction) -> arb:
         return self.ball_mu()
 
     def ball_mu(self) -> arb:

@@ -20,16 +20,16 @@ from typing import NamedTuple
 
 from flint import acb, arb
 
-from ...facets.ratio import RatioFall
+from ...facets.ratio import RatioDecay
 from ...kernels.ball import BITS_START, erfc, working_precision
 from .pair import GaussianPair
 
-RATIO_TURN_MOST = 4.0  # the line is moved by no more: e^{theta^2/2} costs digits
+RATIO_TURN_MAX = 4.0  # the line is moved by no more: e^{theta^2/2} costs digits
 RATIO_TURNS = 5  # lines that are tried for a bound, to either side
 RATIO_ROUGH_POINTS, RATIO_ROUGH_REACH = 80, 10.0  # of a sum in floats
 RATIO_SPARE_NATS = 4.0  # asked for beyond the wanted error
 RATIO_SPARE_BITS = 32
-RATIO_RATE_MOST = 300.0  # beyond, what is left is small enough
+RATIO_RATE_MAX = 300.0  # beyond, what is left is small enough
 RATIO_POINT_WORK, RATIO_BIT_WORK = 500.0, 8.0  # units of work of a point, and for each bit
 RATIO_REAL_NATS = 30.0  # of psi at a real number, relative
 
@@ -61,7 +61,7 @@ class GaussianRatio:
             strip = _strip(mu, nats)
             return [_turned(acb(real, step * n), mu, strip, nats) for n in range(nodes)]
 
-    def fall(self, real: arb, least: arb) -> RatioFall:
+    def fall(self, real: arb, least: arb) -> RatioDecay:
         """|E e^{-s Y}| <= e^{theta^2/2} E e^{-r Y}, r = c cos(mu theta) + v sin(mu theta), for 0 <= mu theta <= pi/2.
 
         It falls with v. E e^{-r Y} <= E[1/Y]/(e r) = e^{mu^2 - 1}/r.
@@ -74,22 +74,22 @@ class GaussianRatio:
                 0.7 * most,
                 0.9 * most,
             ]
-            rough = [(self._rough_fall(float(real.mid()), float(least.mid()), theta), theta) for theta in turns]
+            rough = [(self._rough_decay(float(real.mid()), float(least.mid()), theta), theta) for theta in turns]
             theta = arb(min(rough)[1])
             level = real + theta * theta / 2
             rate = (real * (mu * theta).cos() + least * (mu * theta).sin()).lower()
             slope = (level + mu * mu - 1).exp() / (mu * theta).sin()
-            return RatioFall(level + self._real(rate).upper().log(), slope)
+            return RatioDecay(level + self._real(rate).upper().log(), slope)
 
-    def _rough_fall(self, real: float, least: float, theta: float) -> float:
+    def _rough_decay(self, real: float, least: float, theta: float) -> float:
         mu = self._mu
         rate = real * math.cos(mu * theta) + least * math.sin(mu * theta)
-        return real + 0.5 * theta * theta + max(self.log_rough(rate) - rate, -RATIO_RATE_MOST)
+        return real + 0.5 * theta * theta + max(self.log_rough(rate) - rate, -RATIO_RATE_MAX)
 
     def _real(self, rate: arb) -> arb:
         """E e^{-rate Y}."""
         mu = self.pair.ball_mu()
-        nats = RATIO_REAL_NATS + min(float(rate.mid()), RATIO_RATE_MOST)
+        nats = RATIO_REAL_NATS + min(float(rate.mid()), RATIO_RATE_MAX)
         return _sum(acb(rate), mu, _strip(mu, nats), nats).real
 
     def log_rough(self, real: float) -> float:
@@ -128,7 +128,7 @@ def _bits(nats: float) -> int:
 
 def _spacing(mu: float, nats: float) -> StripSpacing:
     """For an error of about e^-nats."""
-    width = min(math.pi / 4.0 / mu, RATIO_TURN_MOST)
+    width = min(math.pi / 4.0 / mu, RATIO_TURN_MAX)
     step = 2.0 * math.pi * width / (nats + 2.0 * width * width + 2.0)
     return StripSpacing(step, math.ceil(math.sqrt(2.0 * nats + width * width + 2.0) / step))
 
@@ -140,7 +140,7 @@ def _strip(mu: arb, nats: float) -> TurnedStrip:
     points = [h * j for j in range(-half, half + 1)]
     norm = h / (2 * arb.pi()).sqrt()
     weights = [(-x * x / 2).exp() * norm for x in points]
-    b = (arb.pi() / 4 / mu).min(arb(RATIO_TURN_MOST)).lower()
+    b = (arb.pi() / 4 / mu).min(arb(RATIO_TURN_MAX)).lower()
     return TurnedStrip(h, half, b, weights, [(mu * x - mu * mu / 2).exp() for x in points])
 
 
@@ -151,7 +151,7 @@ def _turned(s: acb, mu: arb, strip: TurnedStrip, nats: float) -> acb:
 def _sum(s: acb, mu: arb, strip: TurnedStrip, nats: float) -> acb:
     """E e^{-s Y}, Re s > 0 and Im s >= 0."""
     angle = s.arg() if not s.imag.is_zero() else arb(0)
-    theta = (angle / (2 * mu)).min(arb(RATIO_TURN_MOST)).max(arb(0)).mid()
+    theta = (angle / (2 * mu)).min(arb(RATIO_TURN_MAX)).max(arb(0)).mid()
     turned = -(s * acb(0, -mu * theta).exp())
     growth = (theta * theta / 2).exp()
     error = _missed(theta, strip) if _within(angle - mu * theta, mu * strip.width) else arb.pos_inf()

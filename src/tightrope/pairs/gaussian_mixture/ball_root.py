@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 from flint import arb, ctx
 
-from ...facets.hits import quotient
+from ...facets.participation_law import quotient
 
 if TYPE_CHECKING:
-    from ...facets.hits import HitLaw
+    from ...facets.participation_law import ParticipationLaw
 
 GUESS_STEPS = 60
 FIRST_BITS = 40  # that steps in doubles find
 
 
-def ball_root(mu: arb, hits: HitLaw, t: arb) -> arb | None:
+def ball_root(mu: arb, hits: ParticipationLaw, t: arb) -> arb | None:
     """x with log g(x) = t, -inf where t is below log w_0; None where that cannot be told."""
     target = _log_excess(hits, t)
     if target is None or not target.is_finite():
@@ -39,7 +39,7 @@ def ball_root(mu: arb, hits: HitLaw, t: arb) -> arb | None:
     return x - (rest / shifts[0]).union(rest / shifts[-1])
 
 
-def _log_excess(hits: HitLaw, t: arb) -> arb | None:
+def _log_excess(hits: ParticipationLaw, t: arb) -> arb | None:
     """T = log(e^t - w_0) = t + log(1 - e^(log w_0 - t))."""
     if hits.sure:
         return t

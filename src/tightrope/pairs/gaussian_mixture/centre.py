@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import arb
 
-from ... import work
+from ... import compute_budget
 from ...kernels.ball import lower_float, upper_float, working_precision
-from ...kernels.directed import MILLIONS, lowered, raised
+from ...kernels.directed import MILLIONS, round_down, round_up
 from ...kernels.enclosure import Enclosure, FloatArray, around, enclosed, enclosing, exact
 from ...kernels.ulps import UNIT
 from ..sampled_gaussian.decay_float import DECAY_SLACK, EXPONENT_ERROR, CellTable
 from ..sampled_gaussian.quadrature_float import CENTRE_BITS
 
 if TYPE_CHECKING:
-    from .many_hits import ManyHits
+    from .mixture_likelihood import MixtureLikelihood
 
 TERM_BYTES, TERM_WORK = 64.0, 40.0  # bytes and units of work for a term at a node
 NEAR_RISE = 0.5  # of log g: up to here log1p is the better one
@@ -34,10 +34,10 @@ NO_COUNT = 1e-300  # roundings of smaller ones are below UNIT times this
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ManyHitsCentre:
+class MixtureCentre:
     """log g(x0), and the law of the hits there."""
 
-    law: ManyHits
+    law: MixtureLikelihood
     place: float
     log_g: Enclosure
     logs: Enclosure  # of p_k
@@ -47,8 +47,8 @@ class ManyHitsCentre:
     def _terms(self, rise: Enclosure) -> tuple[FloatArray, Enclosure]:
         """Rows of e^{log p_k + k rise - m}, and m, for every rise."""
         size = self.logs.value.size * rise.value.size
-        work.hold(TERM_BYTES * size)
-        work.spend(TERM_WORK * size)
+        compute_budget.hold(TERM_BYTES * size)
+        compute_budget.spend(TERM_WORK * size)
         exponents = Enclosure(self.logs.value[:, None], self.logs.radius[:, None]) + self.counts * rise
         top = np.max(exponents.value, axis=0)
         return top, (exponents - top).exp()
@@ -75,7 +75,7 @@ class ManyHitsCentre:
         # The mean of (k - s)^2 is V + (S - s)^2.
         away = self.counts - exact(share.value)
         square = _column_sums(terms * (away * away)) / total
-        return share, Enclosure(square.value, raised(square.radius + share.radius * share.radius, MILLIONS))
+        return share, Enclosure(square.value, round_up(square.radius + share.radius * share.radius, MILLIONS))
 
     def share_above(self, mu: float, before: float) -> float:
         return self._share(mu, self.place - before, 1)
@@ -89,7 +89,7 @@ class ManyHitsCentre:
             return upper_float(share) if side > 0 else lower_float(share)
 
 
-def many_hits_centre(law: ManyHits, mu: Enclosure, place: float) -> ManyHitsCentre:
+def mixture_centre(law: MixtureLikelihood, mu: Enclosure, place: float) -> MixtureCentre:
     """By balls."""
     with working_precision(CENTRE_BITS):
         ball = arb(float(mu.value), float(mu.radius))
@@ -97,8 +97,8 @@ def many_hits_centre(law: ManyHits, mu: Enclosure, place: float) -> ManyHitsCent
         total = sum(terms, arb(0))
         log_g = top + total.log()
         logs, chances = enclosed([(term / total).log() for term in terms]), enclosed([term / total for term in terms])
-        found = enclosing(lower_float(log_g), upper_float(log_g))
-        return ManyHitsCentre(law, place, found, logs, chances, _rows(law.counts))
+        enclosure = enclosing(lower_float(log_g), upper_float(log_g))
+        return MixtureCentre(law, place, enclosure, logs, chances, _rows(law.counts))
 
 
 def _rows(counts: tuple[Fraction, ...]) -> Enclosure:
@@ -107,13 +107,13 @@ def _rows(counts: tuple[Fraction, ...]) -> Enclosure:
     return Enclosure(near[:, None], np.array(off)[:, None] * (near[:, None] + NO_COUNT))
 
 
-def many_hits_cells(law: ManyHits, mu: float, power: float, edges: FloatArray) -> CellTable | None:
+def mixture_cells(law: MixtureLikelihood, mu: float, power: float, edges: FloatArray) -> CellTable | None:
     """The cells of a decay bound."""
     points = np.concatenate([edges, 0.5 * (edges[:-1] + edges[1:])])
     heights = [law.log_density(power, float(x)) for x in edges[:: max(1, edges.size // 64)]]
     place = float(edges[:: max(1, edges.size // 64)][int(np.argmax(heights))])
     ball_mu = around(mu, mu * MU_ERROR)
-    centre = many_hits_centre(law, ball_mu, place)
+    centre = mixture_centre(law, ball_mu, place)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         rise = ball_mu * (exact(points) - place)
         logs = centre.log_ratios(rise) * power - exact(points) * exact(points) * 0.5
@@ -123,11 +123,11 @@ def many_hits_cells(law: ManyHits, mu: float, power: float, edges: FloatArray) -
         left, right, count, most = edges[:-1], edges[1:], edges.size, float(law.most)
         width = right - left
         low, high = np.fmax(share.lower, 0.0), np.fmin(share.upper, most)
-        growth = raised(np.exp(np.fmin(mu * width, 700.0)), MILLIONS)
+        growth = round_up(np.exp(np.fmin(mu * width, 700.0)), MILLIONS)
         # V changes by at most e^{mu width}, and is at most S, D - S and D/4.
-        least = lowered(np.fmax(np.fmax(variance.lower[:-1], variance.lower[1:]), 0.0) / growth, MILLIONS)
-        caps = np.fmin(np.fmin(high[1:], raised(most - low[:-1], MILLIONS)), 0.25 * most)
-        spread = np.fmin(caps, raised(np.fmin(variance.upper[:-1], variance.upper[1:]) * growth, MILLIONS))
+        least = round_down(np.fmax(np.fmax(variance.lower[:-1], variance.lower[1:]), 0.0) / growth, MILLIONS)
+        caps = np.fmin(np.fmin(high[1:], round_up(most - low[:-1], MILLIONS)), 0.25 * most)
+        spread = np.fmin(caps, round_up(np.fmin(variance.upper[:-1], variance.upper[1:]) * growth, MILLIONS))
     inner = law.cell(left, right, low[:-1], high[1:], least, spread)
     whole = law.cell(
         left=np.append(left, [-np.inf, edges[-1]]),
@@ -135,14 +135,14 @@ def many_hits_cells(law: ManyHits, mu: float, power: float, edges: FloatArray) -
         share_left=np.append(low[:-1], [0.0, low[-1]]),
         share_right=np.append(high[1:], [high[0], most]),
         least=np.append(least, [0.0, 0.0]),
-        most=np.append(spread, [min(high[0], 0.25 * most), min(most, raised(most - low[-1], MILLIONS), 0.25 * most)]),
+        most=np.append(spread, [min(high[0], 0.25 * most), min(most, round_up(most - low[-1], MILLIONS), 0.25 * most)]),
     )
     at_ends = logs.radius[:count]
     of_cell = np.fmax(np.fmax(at_ends[:-1], at_ends[1:]), logs.radius[count:])
     sizes = np.fmax(abs(logs.value[:-1][: count - 1]), abs(logs.value[1:][: count - 1]))
     parts = sizes + (abs(power) * mu * most + abs(left) + abs(right)) * width
     slack = np.full(count + 1, DECAY_SLACK)
-    error = raised(of_cell + EXPONENT_ERROR * parts, MILLIONS)
+    error = round_up(of_cell + EXPONENT_ERROR * parts, MILLIONS)
     return CellTable(inner, whole, logs.value[:count], logs.value[count:], at_ends, error, slack)
 
 
@@ -150,4 +150,6 @@ def _column_sums(terms: Enclosure) -> Enclosure:
     """Sums over the rows; n - 1 additions err by at most 1.01 n u times the sum of the sizes."""
     with np.errstate(all="ignore"):
         rounding = (terms.value.shape[0] + 2.0) * UNIT * np.sum(abs(terms.value), axis=0)
-        return Enclosure(np.sum(terms.value, axis=0), raised(np.sum(terms.radius, axis=0) + 1.01 * rounding, MILLIONS))
+        return Enclosure(
+            np.sum(terms.value, axis=0), round_up(np.sum(terms.radius, axis=0) + 1.01 * rounding, MILLIONS)
+        )

@@ -13,14 +13,14 @@ import math
 
 import numpy as np
 
-from ...kernels.directed import MILLIONS, raised
+from ...kernels.directed import MILLIONS, round_up
 from ...kernels.enclosure import Enclosure, FloatArray, exact, mills, where
 from ..gaussian.pair import INVERSE_ROOT_TWO_PI
 from .numbers import MANY_TERMS, MixtureNumbers
 
 TERM_FOLDS = 48.0  # e-folds below the largest bound of a term
 EXPONENT_SURE = 1e12  # of a bound: larger ones err by too much
-BOUNDS_MOST = 1 << 23  # numbers that are held at once
+BOUNDS_MAX = 1 << 23  # numbers that are held at once
 
 
 def excess_above(numbers: MixtureNumbers, x: Enclosure) -> Enclosure:
@@ -54,7 +54,7 @@ def _by_place(numbers: MixtureNumbers, x: Enclosure, which: int) -> Enclosure:
         if which:
             total = total / (numbers.weights[0] + ((shifts * (place - shifts * 0.5)).exp() * weights).sum())
         found.append(total)
-    values, radii = (np.array([float(getattr(each, part)) for each in found]) for part in ("value", "radius"))
+    values, radii = (np.array([float(getattr(enclosure, part)) for enclosure in found]) for part in ("value", "radius"))
     return Enclosure(values.reshape(x.value.shape), radii.reshape(x.value.shape))
 
 
@@ -71,7 +71,7 @@ def _summed(numbers: MixtureNumbers, x: Enclosure, which: int) -> Enclosure:
             continue
         more = total[seen] + excesses(x[seen], near[seen], shift)[which] * weight
         total.value[seen], total.radius[seen] = more.value, more.radius
-    return Enclosure(total.value, raised(total.radius + 2.0 * numbers.most * np.exp(least), MILLIONS))
+    return Enclosure(total.value, round_up(total.radius + 2.0 * numbers.most * np.exp(least), MILLIONS))
 
 
 def _log_bound(numbers: MixtureNumbers, hits: int, x: FloatArray, which: int) -> FloatArray:
@@ -84,9 +84,9 @@ def _log_bound(numbers: MixtureNumbers, hits: int, x: FloatArray, which: int) ->
 
 def _few(bounds: list[FloatArray]) -> bool:
     """Whether terms may be left out: roundings of the bounds are far below 1, and they fit."""
-    if len(bounds) < 2 or len(bounds) * bounds[0].size > BOUNDS_MOST:
+    if len(bounds) < 2 or len(bounds) * bounds[0].size > BOUNDS_MAX:
         return False
-    return bool(max(float(np.max(abs(each), initial=0.0)) for each in bounds) < EXPONENT_SURE)
+    return bool(max(float(np.max(abs(bound), initial=0.0)) for bound in bounds) < EXPONENT_SURE)
 
 
 def excesses(x: Enclosure, near: Enclosure, shift: Enclosure) -> tuple[Enclosure, Enclosure]:

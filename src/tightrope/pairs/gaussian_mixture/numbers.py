@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import arb
 
-from ...facets.hits import quotient, resolved
+from ...facets.participation_law import quotient, resolved
 from ...kernels.ball import BITS_START, working_precision
+from ...kernels.double_double import DoubleDouble, FloatArray, double_double, where
 from ...kernels.enclosure import Enclosure, enclosed
-from ...kernels.twofold import FloatArray, Twofold, twofold, where
 
 if TYPE_CHECKING:
-    from ...facets.hits import HitLaw
+    from ...facets.participation_law import ParticipationLaw
     from ..gaussian.pair import GaussianPair
 
 NUMBER_BITS = 256
@@ -34,7 +34,7 @@ ROOT_STEPS = 40  # five or six do, and each falls
 SETTLED, SETTLED_UNEVEN = 1e-7, 3e-9  # of a residual: the step from there squares it, times the ratio of the shifts
 LOG_NOTHING = -90.0  # of a term that is left out: all of them are below 2^-110
 LOG_SMALL = -22.0  # of a term of a sum that is one: below, a double has digits enough
-PLACE_MOST = 1e9  # no place so far out has a tail
+PLACE_MAX = 1e9  # no place so far out has a tail
 MANY_TERMS, AT_ONCE = 32, 1 << 14  # terms that are worth an array of their own, and numbers in one
 NO_TAIL = 1e-300  # more than what lies beyond any place that is not looked for
 
@@ -43,9 +43,9 @@ NO_TAIL = 1e-300  # more than what lies beyond any place that is not looked for
 class MixtureNumbers:
     """log w_0 (None: there is none), c_1, ..., c_D and s_0, ..., s_D in two doubles; w_j and s_j as enclosures."""
 
-    log_none: Twofold | None
-    logs: Twofold
-    moves: Twofold
+    log_none: DoubleDouble | None
+    logs: DoubleDouble
+    moves: DoubleDouble
     weights: Enclosure
     shifts: Enclosure
 
@@ -74,26 +74,26 @@ class MixtureNumbers:
         """More than what t - log w_0 errs by where it is small, and than what lies beyond any place."""
         return NO_TAIL if self.log_none is None else NO_TAIL - (2.0**-95) * float(self.log_none.hi)
 
-    def log_excess(self, t: Twofold) -> Twofold:
+    def log_excess(self, t: DoubleDouble) -> DoubleDouble:
         """T = log(e^t - w_0) = t + log(1 - e^(log w_0 - t)), -inf where t is not above log w_0."""
         if self.log_none is None:
             return t
         with np.errstate(all="ignore"):
             above = t - self.log_none
             reach = above.collapse() > 0.0
-            return where(reach, t + (-(-above).expm1()).log(), twofold(np.where(np.isnan(t.hi), np.nan, -np.inf)))
+            return where(reach, t + (-(-above).expm1()).log(), double_double(np.where(np.isnan(t.hi), np.nan, -np.inf)))
 
-    def places(self, t: Twofold) -> Twofold:
+    def places(self, t: DoubleDouble) -> DoubleDouble:
         """x with log g(x) = t; -inf where t is not above log w_0, and inf where t is."""
         target = self.log_excess(t)
-        shape, target = target.hi.shape, Twofold(target.hi.ravel(), target.lo.ravel())
+        shape, target = target.hi.shape, DoubleDouble(target.hi.ravel(), target.lo.ravel())
         heads = self.logs.hi
         with np.errstate(all="ignore"):
             x = np.full_like(target.hi, np.inf)
             for row in self.rows(x.size):
                 highest = (target.hi - heads[row, None]) / self.moves.hi[1:][row, None]
                 np.minimum(x, np.min(highest, axis=0), out=x)
-            inside, outside = abs(x) < PLACE_MOST, np.where(x < 0.0, -np.inf, np.inf)
+            inside, outside = abs(x) < PLACE_MAX, np.where(x < 0.0, -np.inf, np.inf)
             x = np.where(inside, x, 0.0)
             level = np.where(inside, target.hi, heads[0])
             settled = SETTLED_UNEVEN if self.uneven else SETTLED
@@ -104,11 +104,11 @@ class MixtureNumbers:
                 if not np.any(inside & (abs(residual) > settled)):
                     break
             polished = where(inside, target, self.logs[0])
-            found = self._polished(polished, twofold(x), *self._sums(heads, level, x))
+            number = self._polished(polished, double_double(x), *self._sums(heads, level, x))
             if self.uneven:
-                found = self._polished(polished, found, *self._sums(heads, level, found.hi))
-        found = where(inside, found, twofold(np.where(np.isnan(target.hi), np.nan, outside)))
-        return Twofold(found.hi.reshape(shape), found.lo.reshape(shape))
+                number = self._polished(polished, number, *self._sums(heads, level, number.hi))
+        number = where(inside, number, double_double(np.where(np.isnan(target.hi), np.nan, outside)))
+        return DoubleDouble(number.hi.reshape(shape), number.lo.reshape(shape))
 
     def places_beside(self, t: FloatArray, side: float) -> FloatArray:
         """Doubles at or below (side -1) or at or above (side 1) the place of t; -inf where there is none.
@@ -116,8 +116,8 @@ class MixtureNumbers:
         T errs by the error of t - log w_0 divided by it, at most, and the place by that divided by s_1.
         """
         with np.errstate(all="ignore"):
-            error = 0.0 if self.log_none is None else self.error / (twofold(t) - self.log_none).collapse()
-            return beside(self.places(twofold(t)), error, self.least, side)
+            error = 0.0 if self.log_none is None else self.error / (double_double(t) - self.log_none).collapse()
+            return beside(self.places(double_double(t)), error, self.least, side)
 
     def _sums(self, heads: FloatArray, level: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """sum e^{c_j + j mu x - T} and its slope, in plain doubles."""
@@ -129,31 +129,31 @@ class MixtureNumbers:
             slope += np.sum(shift * term, axis=0)
         return total, slope
 
-    def _polished(self, target: Twofold, x: Twofold, total: FloatArray, slope: FloatArray) -> Twofold:
+    def _polished(self, target: DoubleDouble, x: DoubleDouble, total: FloatArray, slope: FloatArray) -> DoubleDouble:
         """One step more, its residual sum - 1 in two doubles; the slope of the log of the sum is slope/total."""
-        rest = twofold(np.full_like(x.hi, -1.0))
+        rest = double_double(np.full_like(x.hi, -1.0))
         for row in self.rows(x.hi.size):
             moves, logs = self.moves[1:][row], self.logs[row]
             seen = (logs.hi[:, None] - target.hi) + moves.hi[:, None] * x.hi > LOG_NOTHING
             which, where_seen = np.nonzero(seen)
             exponent = moves[which] * x[where_seen] + (logs[which] - target[where_seen])
-            term = twofold(exponent.exp_collapsed())
+            term = double_double(exponent.exp_collapsed())
             heavy = exponent.hi > LOG_SMALL
             sharp = exponent[heavy].exp()
             term.hi[heavy], term.lo[heavy] = sharp.hi, sharp.lo
-            terms = twofold(np.zeros(seen.shape))
+            terms = double_double(np.zeros(seen.shape))
             terms.hi[seen], terms.lo[seen] = term.hi, term.lo
             rest = rest + _added(terms)
         return x + -np.log1p(rest.collapse()) * total / slope
 
 
-def _added(terms: Twofold) -> Twofold:
+def _added(terms: DoubleDouble) -> DoubleDouble:
     """The sum over the rows, half of them onto the other half."""
     while terms.hi.shape[0] > 1:
         half = terms.hi.shape[0] // 2
         more = terms[:half] + terms[half : 2 * half]
         odd = terms[2 * half :]
-        terms = Twofold(np.concatenate([more.hi, odd.hi]), np.concatenate([more.lo, odd.lo]))
+        terms = DoubleDouble(np.concatenate([more.hi, odd.hi]), np.concatenate([more.lo, odd.lo]))
     return terms[0]
 
 
@@ -164,33 +164,35 @@ def within(base: GaussianPair, counts: Sequence[Fraction]) -> bool:
         return resolved(mu * quotient(counts[0]), mu * quotient(counts[-1]))
 
 
-def beside(place: Twofold, error: FloatArray | float, mu: float, side: float) -> FloatArray:
+def beside(place: DoubleDouble, error: FloatArray | float, mu: float, side: float) -> FloatArray:
     """Doubles at or below (side -1) or at or above (side 1) a place whose T errs by so much."""
     near = place.collapse()
     margin = 2.0**-52 * abs(near) + (error + 2.0**-78) / mu + 2.0**-78
     return np.where(np.isfinite(near), near + side * margin, near)
 
 
-def mixture_numbers(base: GaussianPair, hits: HitLaw) -> MixtureNumbers:
+def mixture_numbers(base: GaussianPair, hits: ParticipationLaw) -> MixtureNumbers:
     """All of them, read off balls."""
     with working_precision(NUMBER_BITS):
         mu, weights = base.ball_mu(), hits.weights()
         shifts = [mu * quotient(count) for count in hits.counts()]
         logs = [weight.log() - shift * shift / 2 for weight, shift in zip(weights[1:], shifts[1:], strict=True)]
         return MixtureNumbers(
-            None if hits.sure else ball_twofold(hits.log_none()),
-            _stacked([ball_twofold(log) for log in logs]),
-            _stacked([ball_twofold(shift) for shift in shifts]),
+            None if hits.sure else ball_double_double(hits.log_none()),
+            _stacked([ball_double_double(log) for log in logs]),
+            _stacked([ball_double_double(shift) for shift in shifts]),
             enclosed(weights),
             enclosed(shifts),
         )
 
 
-def _stacked(numbers: list[Twofold]) -> Twofold:
-    return Twofold(np.array([float(each.hi) for each in numbers]), np.array([float(each.lo) for each in numbers]))
+def _stacked(numbers: list[DoubleDouble]) -> DoubleDouble:
+    return DoubleDouble(
+        np.array([float(number.hi) for number in numbers]), np.array([float(number.lo) for number in numbers])
+    )
 
 
-def ball_twofold(ball: arb) -> Twofold:
+def ball_double_double(ball: arb) -> DoubleDouble:
     """The two doubles next to a ball; its radius is far below them."""
     hi = float(ball.mid())
-    return twofold(hi) + float((ball - arb(hi)).mid())
+    return double_double(hi) + float((ball - arb(hi)).mid())

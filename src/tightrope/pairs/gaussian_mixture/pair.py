@@ -1,8 +1,8 @@
 """Mixtures of Gaussian shifts: P = sum w_j N(s_j, 1), Q = N(0, 1), or the reverse; shifts s_j >= 0.
 
-With the weights of BinomialHits and s_j = j mu this is a group of records under Poisson sampling, with those of
-HypergeometricHits one under sampling of a fixed batch without replacement (facets.hits); one record is a sampled
-Gaussian. UnevenHits are shifts and weights of any size.
+With the weights of BinomialParticipation and s_j = j mu this is a group of records under Poisson sampling, with those
+of HypergeometricParticipation one under sampling of a fixed batch without replacement (facets.participation_law); one
+record is a sampled Gaussian. WeightedShifts are shifts and weights of any size.
 The ratio g(x) = sum w_j e^{s_j x - s_j^2/2} rises with x, so that tails are normal tails beyond g(x) = e^t, and
 H(e^eps) = sum w_j [Phi(s_j - x) - e^{s_j x - s_j^2/2} Phi(-x)] at g(x) = e^eps: every term is the profile of one
 Gaussian shift at its own epsilon, none is negative.
@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import arb
 
-from ... import work
+from ... import compute_budget
 from ...errors import UnsupportedMechanism
-from ...facets.hits import UnevenHits, quotient
+from ...facets.participation_law import WeightedShifts, quotient
 from ...kernels.ball import erfc, least_known
+from ...kernels.double_double import DoubleDouble, FloatArray
 from ...kernels.enclosure import Enclosure, enclosing, exact, where
 from ...kernels.normal import normal_tails
-from ...kernels.twofold import FloatArray, Twofold
 from ...pair import BallTails, LossRange, Pair, Tails
 from ...relation import Direction
 from ..gaussian.pair import GaussianPair
@@ -37,9 +37,9 @@ from .numbers import NO_TAIL, MixtureNumbers, mixture_numbers, within
 
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
-    from ...facets.hits import HitLaw
+    from ...facets.participation_law import ParticipationLaw
 
-CONTOUR_MOST = 64  # hits: a cgf with more is slower than a lattice
+CONTOUR_MAX = 64  # hits: a cgf with more is slower than a lattice
 COST = 8  # of a term of a profile, in evaluations of a Gaussian's
 BALL_TERM = 4e4  # units of a term, in balls: its weight, its place and its tails
 SUMMED_AT_ONCE = 32  # terms of a sum
@@ -50,7 +50,7 @@ class GaussianMixturePair(Pair):
     """(mixture, normal) for REMOVE, (normal, mixture) for ADD; base is one shift."""
 
     base: GaussianPair
-    hits: HitLaw
+    hits: ParticipationLaw
     direction: Direction
 
     def __post_init__(self) -> None:
@@ -67,7 +67,7 @@ class GaussianMixturePair(Pair):
         """Whether the mixture comes first."""
         return self.direction is Direction.REMOVE
 
-    def tails(self, t: Twofold) -> Tails:
+    def tails(self, t: DoubleDouble) -> Tails:
         place = self.numbers.places(t if self.removes else -t)
         above, below = self._mixed_tails(place)
         plain_above, plain_below = normal_tails(place)
@@ -75,7 +75,7 @@ class GaussianMixturePair(Pair):
             return Tails(above, plain_above, below, plain_below)
         return Tails(plain_below, below, plain_above, above)
 
-    def _mixed_tails(self, place: Twofold) -> tuple[FloatArray, FloatArray]:
+    def _mixed_tails(self, place: DoubleDouble) -> tuple[FloatArray, FloatArray]:
         """P[x > place] and P[x <= place] of the mixture."""
         above, below = np.zeros_like(place.hi), np.zeros_like(place.hi)
         numbers = self.numbers
@@ -92,7 +92,7 @@ class GaussianMixturePair(Pair):
             below += less
         return above, below
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
         """From places on either side of the root: H falls with epsilon."""
         with np.errstate(all="ignore"):
             most, least = self._near(epsilon.lower, -1.0), self._near(epsilon.upper, 1.0)
@@ -111,9 +111,9 @@ class GaussianMixturePair(Pair):
         whole, nothing = -exact(epsilon).expm1(), exact(np.zeros_like(epsilon))
         before, beyond = (whole, nothing) if self.removes else (nothing, whole)
         inside = exact(np.where(np.isfinite(place), place, 0.0))
-        found = (excess_above if self.removes else excess_below)(numbers, inside)
-        found = where(place == -np.inf, _widened(before, numbers.error), found)
-        return where(place == np.inf, _widened(beyond, NO_TAIL), found)
+        enclosure = (excess_above if self.removes else excess_below)(numbers, inside)
+        enclosure = where(place == -np.inf, _widened(before, numbers.error), enclosure)
+        return where(place == np.inf, _widened(beyond, NO_TAIL), enclosure)
 
     def ball_tails(self, t: arb) -> BallTails:
         place = self.ball_place(t if self.removes else -t)
@@ -131,7 +131,7 @@ class GaussianMixturePair(Pair):
             return BallTails(above, _sf(place), below, _sf(-place))
         return BallTails(_sf(-place), below, _sf(place), above)
 
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
         """P[l > eps] - e^eps Q[l > eps].
 
         Where e^eps is not told from the least likelihood ratio, 1 - e^eps <= H <= max(1 - e^eps, 1 - w_0); where it is
@@ -150,7 +150,7 @@ class GaussianMixturePair(Pair):
 
     def ball_place(self, t: arb) -> arb | None:
         """x with log g(x) = t, -inf where t is below log w_0; None where that cannot be told."""
-        work.spend(BALL_TERM * len(self.hits.counts()))
+        compute_budget.spend(BALL_TERM * len(self.hits.counts()))
         return ball_root(self.base.ball_mu(), self.hits, t)
 
     def reversed(self) -> GaussianMixturePair:
@@ -163,35 +163,35 @@ class GaussianMixturePair(Pair):
         none = self.hits.log_none()
         return LossRange(none, arb.pos_inf()) if self.removes else LossRange(arb.neg_inf(), -none)
 
-    def profile_cost(self) -> int:
+    def hockey_stick_cost(self) -> int:
         return COST * len(self.hits.counts())
 
-    def rho(self) -> arb | None:
+    def zcdp_rho(self) -> arb | None:
         """That of the largest shift: Renyi divergences are quasi-convex (van Erven, Harremoes 2014, Thm 13)."""
-        return least_known(self.base.rho() * self.hits.most**2, Pair.rho(self))
+        return least_known(self.base.zcdp_rho() * self.hits.most**2, Pair.zcdp_rho(self))
 
-    def gaussian(self) -> arb:
+    def gdp_mu(self) -> arb:
         """The largest shift dominates the others, and the mixture with each of them shown."""
-        return self.base.gaussian() * self.hits.most
+        return self.base.gdp_mu() * self.hits.most
 
-    def gaussian_limit(self, direction: Direction) -> arb | None:
+    def gdp_mu_lower(self, direction: Direction) -> arb | None:
         """A share w_most of the mixture is the largest shift."""
-        return self.gaussian() if direction is self.direction else None
+        return self.gdp_mu() if direction is self.direction else None
 
     def sampled(self, rate: float, direction: Direction) -> Pair | None:
         """Of uneven shifts: one more share of 0."""
-        if isinstance(self.hits, UnevenHits) and direction is self.direction:
+        if isinstance(self.hits, WeightedShifts) and direction is self.direction:
             return GaussianMixturePair(self.base, self.hits.sampled(Fraction(rate)), direction)
         return None
 
     def cgf(self) -> Cgf | None:
         from ..gaussian.cgf import mu_value
         from ..sampled_gaussian.cgf import SampledCgf
-        from .many_hits import ManyHits
+        from .mixture_likelihood import MixtureLikelihood
 
-        if self.hits.most > CONTOUR_MOST:
+        if self.hits.most > CONTOUR_MAX:
             return None
-        return SampledCgf(self.base, ManyHits(mu_value(self.base), self.hits), 1 if self.removes else -1)
+        return SampledCgf(self.base, MixtureLikelihood(mu_value(self.base), self.hits), 1 if self.removes else -1)
 
 
 def _widened(value: Enclosure, error: float) -> Enclosure:

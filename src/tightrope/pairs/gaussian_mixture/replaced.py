@@ -19,25 +19,25 @@ from flint import arb
 
 from ...errors import InvalidParameter, UnsupportedMechanism
 from ...kernels.ball import erfc, working_precision
+from ...kernels.double_double import DoubleDouble, FloatArray, double_double
+from ...kernels.double_double import where as chosen
 from ...kernels.enclosure import Enclosure, enclosing, exact, mills, where
 from ...kernels.normal import normal_tails
-from ...kernels.twofold import FloatArray, Twofold, twofold
-from ...kernels.twofold import where as chosen
 from ...pair import BallTails, LossRange, Pair, Tails
 from ...relation import Direction
 from ..gaussian.pair import GaussianPair
 from .excess import excesses, sized
-from .numbers import NUMBER_BITS, ball_twofold, beside, within
+from .numbers import NUMBER_BITS, ball_double_double, beside, within
 
 LOG_STEEP = 45.0  # of log z: asinh z is log 2z, up to e^-90
-PROFILE_TERMS = 40  # of a profile, in evaluations of a Gaussian's
+HOCKEY_STICK_TERMS = 40  # of a profile, in evaluations of a Gaussian's
 ONE_AND_TWO = (Fraction(1), Fraction(2))  # shifts between the laws
 
 
 class _Numbers(NamedTuple):
-    mu: Twofold
-    log_factor: Twofold  # log k
-    log_two: Twofold
+    mu: DoubleDouble
+    log_factor: DoubleDouble  # log k
+    log_two: DoubleDouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,16 @@ class SampledReplacementPair(Pair):
     def _numbers(self) -> _Numbers:
         with working_precision(NUMBER_BITS):
             mu = self.base.ball_mu()
-            return _Numbers(ball_twofold(mu), ball_twofold(self._ball_factor(mu).log()), ball_twofold(arb(2).log()))
+            return _Numbers(
+                ball_double_double(mu),
+                ball_double_double(self._ball_factor(mu).log()),
+                ball_double_double(arb(2).log()),
+            )
 
     def _ball_factor(self, mu: arb) -> arb:
         return (1 - arb(self.rate)) / arb(self.rate) * (mu * mu / 2).exp()
 
-    def places(self, t: Twofold) -> Twofold:
+    def places(self, t: DoubleDouble) -> DoubleDouble:
         """x of a loss t."""
         mu, log_factor, log_two = self._numbers()
         sign = np.where(t.hi < 0.0, -1.0, 1.0)
@@ -69,13 +73,13 @@ class SampledReplacementPair(Pair):
         with np.errstate(all="ignore"):
             # log of z = k sinh(|t|/2), then asinh z = log1p(z + z^2/(1 + sqrt(1 + z^2))).
             log_z = log_factor + size.half() + (-(-size).expm1()).log() - log_two
-            z = chosen(log_z.hi > LOG_STEEP, twofold(0.0), log_z).exp()
+            z = chosen(log_z.hi > LOG_STEEP, double_double(0.0), log_z).exp()
             square = z * z
             near = (z + square / ((square + 1.0).sqrt() + 1.0)).log1p()
             turn = chosen(log_z.hi > LOG_STEEP, log_z + log_two, near)
             return (size.half() + turn) / mu * sign
 
-    def tails(self, t: Twofold) -> Tails:
+    def tails(self, t: DoubleDouble) -> Tails:
         place, mu = self.places(t), self._numbers().mu
         kept = float((1.0 - exact(self.rate)).value)
         above, below = normal_tails(place)
@@ -88,7 +92,7 @@ class SampledReplacementPair(Pair):
             kept * below + self.rate * second_below,
         )
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
         """For eps < 0 the pair is its own reverse: H(e^eps) = 1 - e^eps + e^eps H(e^-eps)."""
         with np.errstate(all="ignore"):
             size = sized(epsilon)
@@ -100,7 +104,7 @@ class SampledReplacementPair(Pair):
     def _near(self, t: FloatArray, side: float) -> Enclosure:
         """H at a loss as close to t >= 0 as doubles are, at or below (side -1) or at or above it (side 1)."""
         mu_value = float(self._numbers().mu.hi)
-        place = beside(self.places(twofold(t)), 0.0, mu_value, side)
+        place = beside(self.places(double_double(t)), 0.0, mu_value, side)
         x, rate = exact(place), exact(self.rate)
         with working_precision(NUMBER_BITS):
             mu = _enclosed(self.base.ball_mu())
@@ -123,7 +127,7 @@ class SampledReplacementPair(Pair):
             below + rate * _sf(-mu - place),
         )
 
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
         tails = self.ball_tails(epsilon)
         return tails.p_above - epsilon.exp() * tails.q_above
 
@@ -136,24 +140,24 @@ class SampledReplacementPair(Pair):
     def loss_range(self) -> LossRange:
         return LossRange(arb.neg_inf(), arb.pos_inf())
 
-    def profile_cost(self) -> int:
-        return PROFILE_TERMS
+    def hockey_stick_cost(self) -> int:
+        return HOCKEY_STICK_TERMS
 
-    def rho(self) -> arb:
+    def zcdp_rho(self) -> arb:
         """That of a shift by 2 mu: Renyi divergences are jointly quasi-convex (van Erven, Harremoes 2014, Thm 13)."""
-        return 4 * self.base.rho()
+        return 4 * self.base.zcdp_rho()
 
-    def far(self) -> tuple[tuple[arb, arb], ...]:
+    def approximate_zcdp(self) -> tuple[tuple[arb, arb], ...]:
         """Q >= (1 - r) N(0), and of P against N(0) the shift by mu has the largest divergences."""
-        return ((-(-arb(self.rate)).log1p(), self.base.rho()),)
+        return ((-(-arb(self.rate)).log1p(), self.base.zcdp_rho()),)
 
-    def gaussian(self) -> arb:
+    def gdp_mu(self) -> arb:
         """A shift by 2 mu, by joint convexity."""
-        return 2 * self.base.gaussian()
+        return 2 * self.base.gdp_mu()
 
-    def gaussian_limit(self, direction: Direction) -> arb:
+    def gdp_mu_lower(self, direction: Direction) -> arb:
         """mu: where x > 0, P is at least r times the shift, and Q at most the noise at 0."""
-        return self.base.gaussian()
+        return self.base.gdp_mu()
 
 
 def _enclosed(ball: arb) -> Enclosure:

@@ -19,7 +19,7 @@ from flint import acb, arb, ctx
 from ...errors import UnsupportedMechanism
 from ...facets.cgf import Cgf, Cumulants, beyond_pole
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ...kernels.directed import FEW, lowered
+from ...kernels.directed import FEW, round_down
 from .pair import CONSTANT_BITS, GaussianVariancePair
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class GaussianVarianceDecay:
 
     def log_bound(self, radius: float) -> float:
         x = self.least_scale * radius
-        return lowered(-0.25 * math.log1p(lowered(x * x, FEW)), FEW)
+        return round_down(-0.25 * math.log1p(round_down(x * x, FEW)), FEW)
 
 
 @dataclass(frozen=True)
@@ -170,11 +170,11 @@ class GaussianVarianceCgf(Cgf):
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> GaussianVarianceBallTilted:
         return GaussianVarianceBallTilted(self.pair, tilt)
 
-    def decay(self, tilt: float) -> GaussianVarianceDecay:
+    def cf_decay(self, tilt: float) -> GaussianVarianceDecay:
         with working_precision(BITS_START):
             return GaussianVarianceDecay(lower_float(abs(slope_at(self.pair, tilt).scale)))
 
-    def ball_decay(self, tilt: float) -> GaussianVarianceBallDecay:
+    def ball_cf_decay(self, tilt: float) -> GaussianVarianceBallDecay:
         with working_precision(BITS_START):
             return GaussianVarianceBallDecay(slope_at(self.pair, tilt).scale)
 

@@ -22,11 +22,11 @@ from flint import acb, arb, ctx
 
 from ...errors import UnsupportedMechanism
 from ...kernels.ball import BITS_START, complex_log, enclose, working_precision
+from ...kernels.double_double import DoubleDouble, double_double_of_ball
+from ...kernels.double_double import where as choose
 from ...kernels.enclosure import Enclosure, FloatArray, around, enclosed, exact, falling, mills, where
 from ...kernels.incomplete_gamma import gamma_sides
 from ...kernels.normal import both_sides
-from ...kernels.twofold import Twofold, twofold_of
-from ...kernels.twofold import where as choose
 from ...pair import BallTails, LossRange, Pair, Tails
 from ...relation import Direction
 from .ratio import VarianceRatio
@@ -40,7 +40,7 @@ ROOT_TWO_OVER_PI = around(0.7978845608028654, 1e-16)  # sqrt(2 / pi), error belo
 NARROW_PROFILE, NARROW_PROFILES = 1e-12, 1e-8  # relative: where float64 loses more, of few points and of many
 FEW_POINTS = 64
 CONSTANT_BITS = 256
-POLE_LEAST, SMALLEST_GROWTH = 2.0**-20, 1e-140  # of a contour: tilts below the pole, squares that are doubles
+POLE_MIN, SMALLEST_GROWTH = 2.0**-20, 1e-140  # of a contour: tilts below the pole, squares that are doubles
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,29 +54,29 @@ class GaussianVariancePair(Pair):
         """Whether losses rise with |x|."""
         return self.ratio.first > self.ratio.second
 
-    def tails(self, t: Twofold) -> Tails:
-        log, slope, near = self._constants(twofold_of)
+    def tails(self, t: DoubleDouble) -> Tails:
+        log, slope, near = self._constants(double_double_of_ball)
         away = t + log if self.rising else -(t + log)
         with np.errstate(all="ignore"):
-            away = choose(away.hi > 0.0, away, Twofold(np.zeros_like(away.hi), np.zeros_like(away.hi)))
+            away = choose(away.hi > 0.0, away, DoubleDouble(np.zeros_like(away.hi), np.zeros_like(away.hi)))
             wide = (away * slope).sqrt()  # x over the smaller deviation
             narrow = wide * near
         p, q = (narrow, wide) if self.rising else (wide, narrow)
         (p_out, p_in), (q_out, q_in) = both_sides(p), both_sides(q)
         return Tails(p_out, q_out, p_in, q_in) if self.rising else Tails(p_in, q_in, p_out, q_out)
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
         """By Mills ratios; in balls where they cancel."""
         with np.errstate(all="ignore"):
-            found = self._by_ratios(epsilon)
-            narrow = NARROW_PROFILE if found.value.size <= FEW_POINTS else NARROW_PROFILES
-            wide = np.atleast_1d(~(found.radius <= narrow * found.value))
+            enclosure = self._by_ratios(epsilon)
+            narrow = NARROW_PROFILE if enclosure.value.size <= FEW_POINTS else NARROW_PROFILES
+            wide = np.atleast_1d(~(enclosure.radius <= narrow * enclosure.value))
             if not wide.any():
-                return found
+                return enclosure
             known = falling(self._ends, _rows(epsilon)[wide])
-            value, radius = np.atleast_1d(found.value).copy(), np.atleast_1d(found.radius).copy()
+            value, radius = np.atleast_1d(enclosure.value).copy(), np.atleast_1d(enclosure.radius).copy()
             value[wide], radius[wide] = known.value, known.radius
-        return Enclosure(value.reshape(found.value.shape), radius.reshape(found.value.shape))
+        return Enclosure(value.reshape(enclosure.value.shape), radius.reshape(enclosure.value.shape))
 
     def _by_ratios(self, epsilon: Enclosure) -> Enclosure:
         log, slope, near = self._constants(lambda ball: enclosed([ball])[0])
@@ -92,14 +92,14 @@ class GaussianVariancePair(Pair):
         return where(beyond.upper <= 0.0, exact(np.zeros_like(inside.value)), inside)
 
     def _ends(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        found = [enclose(partial(self.ball_profile, arb(float(point)))) for point in points]
+        found = [enclose(partial(self.ball_hockey_stick, arb(float(point)))) for point in points]
         return np.array([low for low, _ in found]), np.array([high for _, high in found])
 
     def ball_tails(self, t: arb) -> BallTails:
         return self.summed_tails(t, 1)
 
-    def ball_profile(self, epsilon: arb) -> arb:
-        return self.summed_profile(epsilon, 1)
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
+        return self.summed_hockey_stick(epsilon, 1)
 
     def summed_tails(self, t: arb, count: int) -> BallTails:
         """Those of so many uses."""
@@ -108,7 +108,7 @@ class GaussianVariancePair(Pair):
         q_in, q_out = gamma_sides(count, self.ratio.ball() ** 2 * u)
         return BallTails(p_out, q_out, p_in, q_in) if self.rising else BallTails(p_in, q_in, p_out, q_out)
 
-    def summed_profile(self, epsilon: arb, count: int) -> arb:
+    def summed_hockey_stick(self, epsilon: arb, count: int) -> arb:
         """That of so many uses."""
         last = -count * self.ratio.ball_log()
         if self.rising and epsilon <= last:
@@ -128,10 +128,10 @@ class GaussianVariancePair(Pair):
         end = -self.ratio.ball_log()
         return LossRange(end, arb.pos_inf()) if self.rising else LossRange(arb.neg_inf(), end)
 
-    def profile_cost(self) -> int:
+    def hockey_stick_cost(self) -> int:
         return 4
 
-    def together(self, like: Sequence[tuple[Pair, int]]) -> GaussianVarianceSum | None:
+    def compose_exact(self, like: Sequence[tuple[Pair, int]]) -> GaussianVarianceSum | None:
         """Uses of one ratio: a chi-square of as many degrees."""
         from .several import GaussianVarianceSum
 
@@ -149,7 +149,7 @@ class GaussianVariancePair(Pair):
 
         with working_precision(BITS_START):
             growth = self.ratio.ball_growth()
-            if not (abs(growth) > SMALLEST_GROWTH and growth * POLE_LEAST < 1):
+            if not (abs(growth) > SMALLEST_GROWTH and growth * POLE_MIN < 1):
                 raise UnsupportedMechanism("its deviations are too far apart, or too close; try engine='lattice'")
         return GaussianVarianceCgf(self)
 
@@ -166,11 +166,11 @@ class GaussianVariancePair(Pair):
                 return acb(-z.real * self.ratio.ball_log() - left.log() / 2)
             return -z * self.ratio.ball_log() - complex_log(1 - z * growth) / 2
 
-    def rho(self) -> arb | None:
+    def zcdp_rho(self) -> arb | None:
         """D_1, where the loss has an upper end; else there is none. Proof: docs/proofs/gaussian_variance.md, 4."""
         return None if self.rising else self.ball_mean()
 
-    def gaussian_limit(self, direction: Direction) -> arb | None:
+    def gdp_mu_lower(self, direction: Direction) -> arb | None:
         """The loss falls slower than that of every Gaussian, where it has no end."""
         return arb.pos_inf() if self.rising == (direction is Direction.REMOVE) else None
 

@@ -26,11 +26,11 @@ class GaussianVarianceSum:
     pair: GaussianVariancePair
     count: int
 
-    def profile_cost(self) -> int:
+    def hockey_stick_cost(self) -> int:
         return SUM_COST + COST_PER_ROOT * math.isqrt(self.count)
 
-    def ball_profile(self, epsilon: arb) -> arb:
-        return self.pair.summed_profile(epsilon, self.count)
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
+        return self.pair.summed_hockey_stick(epsilon, self.count)
 
     def ball_tails(self, t: arb) -> BallTails:
         return self.pair.summed_tails(t, self.count)

@@ -68,8 +68,8 @@ class Bend(NamedTuple):
         """-1/2 <= c < 0: Phi is its own mirror image around -1/2, and convex."""
         here, following = self._power_below(0), self._power_above(1)
         lower = here + c * self.shift * (following - here)
-        found = (c * (c + 1) * lower.max(arb(0)).union(self.most)).log1p()
-        return found if found.is_finite() else None
+        value = (c * (c + 1) * lower.max(arb(0)).union(self.most)).log1p()
+        return value if value.is_finite() else None
 
     def _below(self, c: arb, n: int, part: arb) -> Iterator[arb]:
         """At or below K(c), n + part = c D."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from flint import acb, arb, ctx
 
 from ...kernels.ball import working_precision
-from .noise import SADDLE_MOST, IntegerNoise
+from .noise import SADDLE_MAX, IntegerNoise
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class CoinNoise(IntegerNoise):
 
     def plain_saddle(self, y: float) -> float:
         share = 2.0 * y / self.trials
-        return min(2.0 * math.atanh(share), SADDLE_MOST) if share < 1.0 else 2.0 * math.log(self.trials) + 40.0
+        return min(2.0 * math.atanh(share), SADDLE_MAX) if share < 1.0 else 2.0 * math.log(self.trials) + 40.0
 
     def plain_angle(self, s: float, log_fall: float) -> float:
         square = -math.expm1(-2.0 * log_fall / self.trials) * math.cosh(0.5 * s) ** 2
@@ -66,7 +66,7 @@ class CoinNoise(IntegerNoise):
         return shift * math.log(max(middle, 0.25) / max(self.trials - middle + 1.0, 0.25))
 
     def plain_output(self, t: float, shift: int) -> float:
-        return 0.5 * (shift - 1) + (self.trials + 1.0) / (1.0 + math.exp(max(-SADDLE_MOST, -t / shift)))
+        return 0.5 * (shift - 1) + (self.trials + 1.0) / (1.0 + math.exp(max(-SADDLE_MAX, -t / shift)))
 
     def summed_mass(self, k: int) -> arb:
         """By factorials."""
@@ -87,10 +87,10 @@ class CoinNoise(IntegerNoise):
         return total + arb(0).union(2 * term)
 
     def masses(self, first: int, last: int) -> list[arb]:
-        found = [self.mass(first)]
+        values = [self.mass(first)]
         for k in range(first, last):
-            found.append(found[-1] * (self.trials - k) / (k + 1))
-        return found
+            values.append(values[-1] * (self.trials - k) / (k + 1))
+        return values
 
     def loss(self, k: int, shift: int) -> arb:
         """log of k! (n - k)!/((k - D)! (n - k + D)!)."""

@@ -12,25 +12,25 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from ... import work
+from ... import compute_budget
 from ...kernels.ball import BITS_START, working_precision
 from .noise import IntegerNoise
 
 if TYPE_CHECKING:
-    from ...facets.between import Fineness
+    from ...facets.resolution import Resolution
     from ...pair import Pair
 
-CHOSEN_OUTPUTS_MOST = 1500
+CHOSEN_OUTPUTS_MAX = 1500
 CHOSEN_OUTPUT_UNITS = 2e4  # of work, for one output
 CHOSEN_SPARE = 8.0
 
 
-def between(noise: IntegerNoise, shift: int, fine: Fineness) -> tuple[Pair, Pair]:
+def bracket(noise: IntegerNoise, shift: int, fine: Resolution) -> tuple[Pair, Pair]:
     """At outputs that are evenly spread up to where P has less than the tail that is allowed."""
     from ...derived.polygon import above, below
 
-    cells = max(2, min(fine.points, CHOSEN_OUTPUTS_MOST))
-    work.spend(CHOSEN_OUTPUT_UNITS * cells)
+    cells = max(2, min(fine.points, CHOSEN_OUTPUTS_MAX))
+    compute_budget.spend(CHOSEN_OUTPUT_UNITS * cells)
     far = noise.reach(CHOSEN_SPARE - math.log(max(fine.tail, math.ulp(0.0)))) + shift
     near = noise.mirror(far) + shift
     if noise.last is not None:

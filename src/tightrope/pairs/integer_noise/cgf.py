@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from flint import arb
 
 from ...errors import Refusal, UnsupportedMechanism
-from ...facets.cgf import BallTilted, Cgf, Cumulants, Decay
+from ...facets.cgf import BallTilted, CfDecay, Cgf, Cumulants
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.quadrature_ball import BallLaw, total_mass
 from .moments import OutputWindow, left_out, log_terms, window
@@ -28,9 +28,9 @@ CONTOUR_OUTPUTS = 40_000
 SMOOTH_SPREAD = 8.0  # of noise whose losses are as good as a lattice
 TURN, TURNS = 4.0 * math.pi / 3.0, 200.0  # up to where its decay is known, over the gap of the losses; of other noise
 WINDOW_SPARE = 8.0
-SHARE_MOST = 1e-6  # of what lies beyond a window
-LOG_SUM_ERROR = 1e-6  # the error of the log of a sum in float64, at most, of numbers up to e^LOG_SUM_MOST
-LOG_SUM_MOST = 1e8
+SHARE_MAX = 1e-6  # of what lies beyond a window
+LOG_SUM_ERROR = 1e-6  # the error of the log of a sum in float64, at most, of numbers up to e^LOG_SUM_MAX
+LOG_SUM_MAX = 1e8
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class IntegerNoiseCgf(Cgf):
             share = upper_float(left_out(noise, shift, seen, arb(tilt)) * (LOG_SUM_ERROR - arb(log)).exp())
             rest = upper_float(left_out(noise, shift, seen, arb(0)))
             missing = enclosed([self.pair.infinite_mass()])[0] + around(0.5 * rest, 0.5 * rest + math.ulp(0.0))
-        if not (share < SHARE_MOST and abs(log) < LOG_SUM_MOST):
+        if not (share < SHARE_MAX and abs(log) < LOG_SUM_MAX):
             raise UnsupportedMechanism("its tilted outputs are beyond float64; try engine='lattice'")
         centre = float(weights @ loss.value)
         law = point_law(masses, loss - centre, centre, missing, tilt, QuadratureError(share, ()))
@@ -119,7 +119,7 @@ class IntegerNoiseCgf(Cgf):
     def horizon(self) -> float:
         return (TURN if self.pair.noise.spread >= SMOOTH_SPREAD else TURNS) / self._gap
 
-    def decay(self, tilt: float) -> Decay:
+    def cf_decay(self, tilt: float) -> CfDecay:
         from .decay import swept
 
         return swept(self.tilted(tilt, 0.0, 42.0), self.horizon())

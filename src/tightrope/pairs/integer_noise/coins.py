@@ -20,7 +20,7 @@ from .binomial import CoinNoise
 from .pair import IntegerNoisePair
 
 COINS_LISTED = 512  # of a law that is listed: what every engine goes through in no time
-LATTICE_MOST = 64  # losses among which a lattice is looked for
+LATTICE_MAX = 64  # losses among which a lattice is looked for
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class CoinLaw(ListedLaw):
 
     def lattice(self) -> Lattice | None:
         outputs = range(self.sensitivity, self.trials + 1)
-        if len(outputs) > LATTICE_MOST:
+        if len(outputs) > LATTICE_MAX:
             return None
         return ratio_lattice(self._mass(k - self.sensitivity) / self._mass(k) for k in outputs)
 

@@ -14,8 +14,8 @@ from flint import arb
 from .noise import IntegerNoise
 
 UNSEEN_DEPTH = 20000.0  # outputs whose mass is below e^-UNSEEN_DEPTH are seen by nobody
-UNSURE_MOST = 3
-CAST_MOST = 1e300
+UNSURE_MAX = 3
+CAST_MAX = 1e300
 
 
 class FarSide(Enum):
@@ -57,7 +57,7 @@ def first_outputs(noise: IntegerNoise, shift: int, t: arb) -> range:
             low, high = _settled(noise, shift, t, (low, middle, high))
             break
         low, high = (low, middle) if exceeds else (middle, high)
-    return range(low + 1, high + 1) if high - low <= UNSURE_MOST else range(0)
+    return range(low + 1, high + 1) if high - low <= UNSURE_MAX else range(0)
 
 
 def _exceeds(noise: IntegerNoise, shift: int, t: arb, k: int) -> bool | None:
@@ -70,7 +70,7 @@ def _bracket(noise: IntegerNoise, shift: int, t: arb, ends: tuple[int, int]) -> 
     """Outputs on either side of the crossing, from a guess on, between two ends that are."""
     low, high = ends
     guess = noise.plain_output(float(t.mid()), shift)
-    start = max(low + 1, min(high - 1, math.floor(max(-CAST_MOST, min(CAST_MOST, guess)))))
+    start = max(low + 1, min(high - 1, math.floor(max(-CAST_MAX, min(CAST_MAX, guess)))))
     for side in (-1, 1):
         k, step = start + (side > 0), 1
         while low < k < high:
@@ -88,11 +88,11 @@ def _bracket(noise: IntegerNoise, shift: int, t: arb, ends: tuple[int, int]) -> 
 def _settled(noise: IntegerNoise, shift: int, t: arb, ends: tuple[int, int, int]) -> tuple[int, int]:
     """The nearest outputs around an undecided one that are decided, as far as a few steps show them."""
     low, middle, high = ends
-    for k in range(middle - 1, max(low, middle - UNSURE_MOST), -1):
+    for k in range(middle - 1, max(low, middle - UNSURE_MAX), -1):
         if _exceeds(noise, shift, t, k) is False:
             low = k
             break
-    for k in range(middle + 1, min(high, middle + UNSURE_MOST)):
+    for k in range(middle + 1, min(high, middle + UNSURE_MAX)):
         if _exceeds(noise, shift, t, k) is True:
             high = k
             break

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ... import work
+from ... import compute_budget
 from ...kernels.enclosure import FloatArray
 from ...kernels.quadrature import TiltedLaw
 
 PIECE_RISE = 0.05  # how much a bound may grow along a piece
-SWEPT_MOST = 2e7  # pieces times atoms
+SWEPT_MAX = 2e7  # pieces times atoms
 SWEPT_UNITS = 20.0
 MOMENT_ROUNDING = 1e-9  # relative, far above that of sums of positive terms
-SLACK_MOST = 0.01
+SLACK_MAX = 0.01
 LOOKED_AT = 8.0  # standard deviations: before, |phi| itself is looked at
 
 
@@ -44,11 +44,11 @@ class SweptDecay:
         if not radius <= float(self.starts[-1]):
             return 0.0
         place = max(0, int(np.searchsorted(self.starts, radius, side="right")) - 1)
-        found = float(self.later[place])
+        value = float(self.later[place])
         if radius < first:
             square = radius * radius
-            found = max(found, math.sqrt(max(0.0, 1.0 - self.variance * square + self.fourth * square * square)))
-        return min(0.0, math.log(min(1.0, found + self.slack)))
+            value = max(value, math.sqrt(max(0.0, 1.0 - self.variance * square + self.fourth * square * square)))
+        return min(0.0, math.log(min(1.0, value + self.slack)))
 
 
 def swept(law: TiltedLaw, horizon: float) -> SweptDecay:
@@ -67,14 +67,14 @@ def swept(law: TiltedLaw, horizon: float) -> SweptDecay:
     reach = float(np.max(abs(losses))) * horizon
     blur = float(np.sum(law.weights.radius)) / total + horizon * float(np.max(law.offsets.radius)) + 1e-15 * reach
     slack = 4.0 * (blur + law.error.fixed + losses.size * 2.0**-52)
-    if not slack < SLACK_MOST:
+    if not slack < SLACK_MAX:
         return SweptDecay(variance, quarter, slack, np.array([first]), np.array([1.0]))
     spread = math.sqrt(second)
     starts, found = [first], []
     pieces = (horizon - first) * spread / PIECE_RISE
-    near = horizon if pieces * losses.size <= SWEPT_MOST else min(horizon, LOOKED_AT / spread)
+    near = horizon if pieces * losses.size <= SWEPT_MAX else min(horizon, LOOKED_AT / spread)
     width, slope = PIECE_RISE / spread, float(weights @ abs(losses - mean))
-    work.spend(SWEPT_UNITS * losses.size * ((near - first) / width + 1.0))
+    compute_budget.spend(SWEPT_UNITS * losses.size * ((near - first) / width + 1.0))
     while starts[-1] < near:
         stop = min(starts[-1] + width, near)
         middle = 0.5 * (starts[-1] + stop)
@@ -97,7 +97,7 @@ def _paired(weights: FloatArray, losses: FloatArray, start: float, gap: float, h
     turn = losses[apart:] - losses[:-apart]
     slope = 0.5 * float(np.minimum(left, right) @ abs(turn))
     stop = min(horizon, start + 2.0 * PIECE_RISE / max(slope, 1e-300))
-    work.spend(SWEPT_UNITS * losses.size)
+    compute_budget.spend(SWEPT_UNITS * losses.size)
     middle = 0.5 * (start + stop)
     sizes = np.sqrt(np.maximum(left * left + right * right + 2.0 * left * right * np.cos(middle * turn), 0.0))
     alone = float(np.sum(weights[:apart])) + float(np.sum(weights[-apart:]))

@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
-from ... import work
+from ... import compute_budget
 from ...errors import Refusal, UnsupportedMechanism
 from ...kernels.ball import upper_float, working_precision
 from ...kernels.enclosure import Enclosure, FloatArray
 from .noise import IntegerNoise
 
-LISTED_MOST = 700_000  # masses: three seconds
+LISTED_MAX = 700_000  # masses: three seconds
 LISTED_UNITS = 3000.0  # of work, for one of them
 LISTED_BITS = 160
 FAR_OUTPUT = 1 << 60
@@ -52,9 +52,9 @@ class Listing:
 
     def demand_few(self) -> None:
         """Refuses to list too many."""
-        if self.size > LISTED_MOST:
+        if self.size > LISTED_MAX:
             raise UnsupportedMechanism(
-                f"its outputs are listed where no more than {LISTED_MOST} matter; ask for one use, or for renyi",
+                f"its outputs are listed where no more than {LISTED_MAX} matter; ask for one use, or for renyi",
                 Refusal.TOO_MUCH_WORK,
             )
 
@@ -72,7 +72,7 @@ class Listing:
     def masses(self) -> list[arb]:
         """From the centre on."""
         self.demand_few()
-        work.spend(LISTED_UNITS * self.size)
+        compute_budget.spend(LISTED_UNITS * self.size)
         last = self.reach + self.shift
         last = last if self.noise.last is None else min(last, self.noise.last)
         with working_precision(LISTED_BITS):
@@ -84,12 +84,12 @@ class Listing:
         self.demand_few()
         low, high = self.noise.mirror(self.reach), self.reach
         if self.shift <= high - low + 1:
-            found = np.arange(low, high + self.shift + 1)
+            values = np.arange(low, high + self.shift + 1)
         else:
-            found = np.concatenate([np.arange(low, high + 1), np.arange(low, high + 1) + self.shift])
+            values = np.concatenate([np.arange(low, high + 1), np.arange(low, high + 1) + self.shift])
         if self.noise.last is not None:
-            found = found[(found >= self.shift) & (found <= self.noise.last)]
-        return found
+            values = values[(values >= self.shift) & (values <= self.noise.last)]
+        return values
 
     @property
     def joined(self) -> bool:
@@ -130,19 +130,19 @@ class Listing:
         with working_precision(LISTED_BITS):
             last = self._middle + len(self.masses) - 1
             total = self.noise.tail(last + 1)
-            found = [total]
+            values = [total]
             for mass in reversed(self.masses):
                 total = total + mass
-                found.append(total)
-            return np.array([float(ball.mid()) for ball in reversed(found)])
+                values.append(total)
+            return np.array([float(ball.mid()) for ball in reversed(values)])
 
     def above(self, outputs: npt.NDArray[np.int64]) -> FloatArray:
         """P[X >= k]."""
         far = 2 * outputs > self.noise.twice_centre
         places = np.where(far, outputs, self.noise.twice_centre - outputs + 1) - self._middle
         tails: FloatArray = np.append(self._above, 0.0)[np.minimum(places, len(self._above))]
-        found: FloatArray = np.where(far, tails, 1.0 - tails)
-        return found
+        values: FloatArray = np.where(far, tails, 1.0 - tails)
+        return values
 
     def first_above(self, t: FloatArray) -> npt.NDArray[np.int64]:
         """The first output whose loss exceeds t, or one that differs by what is left out."""

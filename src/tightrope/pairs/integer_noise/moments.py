@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from flint import acb, arb, ctx
 
-from ... import work
+from ... import compute_budget
 from ...kernels.ball import BITS_START, complex_log, working_precision
 from .bend import Bend
 from .noise import LOG_TWO, IntegerNoise
@@ -64,7 +64,7 @@ def window(noise: IntegerNoise, shift: int, tilt: float, log_tolerance: float) -
 def log_terms(noise: IntegerNoise, shift: int, seen: OutputWindow) -> list[tuple[arb, arb]]:
     """log p_{k-D} and log p_k of the outputs of a window, at the working precision."""
     outputs = range(seen.first, seen.last + 1)
-    work.spend(WINDOW_UNITS * len(outputs))
+    compute_budget.spend(WINDOW_UNITS * len(outputs))
     middle = -(-noise.twice_centre // 2)
     far = max(max(k, noise.mirror(k)) for k in (seen.first - shift, seen.first, seen.last - shift, seen.last))
     logs = [mass.log() for mass in noise.masses(middle, far)]
@@ -104,8 +104,8 @@ def _by_bend(noise: IntegerNoise, shift: int, z: acb) -> acb | None:
         return None
     with working_precision(BITS_START + 2 * math.ceil(math.log2(2.0 + noise.spread))):  # more digits tell no more
         bend = Bend.of(noise, shift)
-        found = None if bend is None else bend.log_moment(z.real if 2 * z.real >= -1 else -1 - z.real)
-        return None if found is None else acb(found)
+        value = None if bend is None else bend.log_moment(z.real if 2 * z.real >= -1 else -1 - z.real)
+        return None if value is None else acb(value)
 
 
 def log_moment(noise: IntegerNoise, shift: int, z: acb) -> acb | None:

@@ -15,15 +15,15 @@ from collections.abc import Callable, Sequence
 
 from flint import acb, arb, ctx
 
-from ... import work
+from ... import compute_budget
 from ...errors import Refusal, UnsupportedMechanism
 from ...kernels.ball import working_precision
 
-SADDLE_MOST = 700.0  # e^s is a double
-TURNS_MOST = 1 << 16
+SADDLE_MAX = 700.0  # e^s is a double
+TURNS_MAX = 1 << 16
 NODE_UNITS = 800.0  # of work, for one node
 TRAPEZOID_SPARE = 12  # bits
-KEPT_MOST = 1 << 12
+KEPT_MAX = 1 << 12
 LOG_TWO = math.log(2.0)
 
 
@@ -120,7 +120,7 @@ class IntegerNoise(ABC):
         known: dict[tuple[int, bool, int], arb] = self.__dict__.setdefault("_known", {})
         asked = k, tail, ctx.prec
         if asked not in known:
-            if len(known) >= KEPT_MOST:
+            if len(known) >= KEPT_MAX:
                 known.clear()
             known[asked] = self.summed_tail(k) if tail else self.summed_mass(k)
         return known[asked]
@@ -162,7 +162,7 @@ def trapezoid(noise: IntegerNoise, k: int, tail: bool) -> arb:
     """P[X >= k], or P[X = k], for k at or above the centre."""
     bits, twice = ctx.prec + TRAPEZOID_SPARE, 2 * k - noise.twice_centre
     y = 0.5 * twice
-    s = _tail_saddle(noise, y) if tail else min(noise.plain_saddle(y), SADDLE_MOST)
+    s = _tail_saddle(noise, y) if tail else min(noise.plain_saddle(y), SADDLE_MAX)
     kept = math.log(-math.expm1(-s)) if tail else 0.0
     log_scale = noise.plain_cumulant(s) - s * y
     width = noise.plain_angle(s, 1.0)  # where the modulus has fallen to 1/e
@@ -171,9 +171,9 @@ def trapezoid(noise: IntegerNoise, k: int, tail: bool) -> arb:
     nodes, *tilts = _spacing(noise, s, y, wanted, tail)
     angle = noise.plain_angle(s, wanted + log_scale - kept)
     count = min(nodes // 2, math.ceil(angle * nodes / (2.0 * math.pi)))
-    if not count < TURNS_MOST:
+    if not count < TURNS_MAX:
         raise UnsupportedMechanism("its tails take too many nodes", Refusal.TOO_MUCH_WORK)
-    work.spend(NODE_UNITS * (count + 1))
+    compute_budget.spend(NODE_UNITS * (count + 1))
     more = math.log2(2.0 + abs(noise.plain_cumulant(s)) + (s + 4.0) * abs(y) + noise.spread)
     with working_precision(bits + 2 * TRAPEZOID_SPARE + math.ceil(more)):
         tilt, place = arb(s), arb(twice) / 2
@@ -186,11 +186,11 @@ def trapezoid(noise: IntegerNoise, k: int, tail: bool) -> arb:
             if tail:
                 term = term / (1 - fall * _turn(-2 * j, nodes))
             total += (1 if j == 0 else 2) * term.real
-        found = scale * total / nodes
+        value = scale * total / nodes
         error = _aliases(noise, place, tilt, nodes, tilts, tail)
         if 2 * count + 1 < nodes:
             error += _left_out(turned((count + 1) * step), scale, fall, tail)
-        return found + arb(0, 1) * error
+        return value + arb(0, 1) * error
 
 
 def _left_out(first: acb, scale: arb, fall: arb, tail: bool) -> arb:
@@ -216,7 +216,7 @@ def _aliases(noise: IntegerNoise, place: arb, tilt: arb, nodes: int, tilts: Sequ
 
 def _tail_saddle(noise: IntegerNoise, y: float) -> float:
     """The s with L'(s) = y + 1/(e^s - 1), about, by bisection of log s."""
-    low, high = -750.0, math.log(SADDLE_MOST)
+    low, high = -750.0, math.log(SADDLE_MAX)
     for _ in range(64):
         middle = 0.5 * (low + high)
         s = math.exp(middle)

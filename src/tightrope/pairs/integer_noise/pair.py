@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import acb, arb
 
-from ...facets.finite import Atoms, listed_profile
+from ...facets.finite import Atoms, listed_hockey_stick
 from ...kernels.ball import BITS_START, enclose, working_precision
+from ...kernels.double_double import DoubleDouble
 from ...kernels.enclosure import Enclosure, FloatArray, enclosed, falling
-from ...kernels.twofold import Twofold
-from ...pair import PROFILE_COST, BallTails, LossRange, Pair, Tails
+from ...pair import HOCKEY_STICK_COST, BallTails, LossRange, Pair, Tails
 from .bend import Bend
 from .crossing import FarSide, far_output, first_outputs, side_of
-from .listing import LISTED_MOST, Listing
+from .listing import LISTED_MAX, Listing
 from .noise import IntegerNoise
 
 if TYPE_CHECKING:
-    from ...facets.between import Fineness
     from ...facets.cgf import Cgf
+    from ...facets.resolution import Resolution
 
 PLACES_FEW = 64  # places at which balls are read where the outputs are too many
 OUTPUTS_SUMMED = 4096  # outputs: beyond, balls are as fast
@@ -51,15 +51,15 @@ class IntegerNoisePair(Pair):
         """The outputs in float64."""
         return Listing(self.noise, self.sensitivity)
 
-    def tails(self, t: Twofold) -> Tails:
-        if self.listing.size > LISTED_MOST and t.hi.size <= PLACES_FEW:
+    def tails(self, t: DoubleDouble) -> Tails:
+        if self.listing.size > LISTED_MAX and t.hi.size <= PLACES_FEW:
             return self._tails_in_balls(t)
         m = self.listing.first_above(t.collapse())
         mirrored = self.noise.twice_centre - m + 1
         above = self.listing.above
         return Tails(above(m - self.sensitivity), above(m), above(mirrored + self.sensitivity), above(mirrored))
 
-    def _tails_in_balls(self, t: Twofold) -> Tails:
+    def _tails_in_balls(self, t: DoubleDouble) -> Tails:
         rows = []
         for hi, lo in zip(t.hi.ravel().tolist(), t.lo.ravel().tolist(), strict=True):
             if np.isinf(hi):
@@ -72,15 +72,15 @@ class IntegerNoisePair(Pair):
     def _tail(self, hi: float, lo: float, place: int) -> arb:
         return self.ball_tails(arb(hi) + arb(lo))[place]
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
         """A sum over the outputs that are listed where they are few, else by balls."""
         if self.listing.size <= OUTPUTS_SUMMED:
             atoms = self._atoms
-            found = listed_profile(atoms.p, atoms.loss, atoms.infinite, epsilon)
-            return Enclosure(found.value, found.radius + self.listing.left_out)
+            enclosure = listed_hockey_stick(atoms.p, atoms.loss, atoms.infinite, epsilon)
+            return Enclosure(enclosure.value, enclosure.radius + self.listing.left_out)
 
         def ends(points: FloatArray) -> tuple[FloatArray, FloatArray]:
-            found = [enclose(partial(self.ball_profile, arb(float(point)))) for point in points]
+            found = [enclose(partial(self.ball_hockey_stick, arb(float(point)))) for point in points]
             return np.array([low for low, _ in found]), np.array([high for _, high in found])
 
         return falling(ends, epsilon)
@@ -101,7 +101,7 @@ class IntegerNoisePair(Pair):
             return BallTails(*(arb(0).union(arb(1)) for _ in range(4)))
         return BallTails(*(one.union(other) for one, other in zip(found[0], found[-1], strict=True)))
 
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
         """S(m - D) - e^eps S(m); an unsure m is harmless, because the true one attains the maximum."""
         power, side = epsilon.exp(), side_of(self.noise, self.sensitivity, epsilon)
         if side is FarSide.ABOVE:
@@ -141,7 +141,7 @@ class IntegerNoisePair(Pair):
         return LossRange(-highest, highest)
 
     def atoms(self) -> Atoms | None:
-        return None if self.listing.size > LISTED_MOST else self._atoms
+        return None if self.listing.size > LISTED_MAX else self._atoms
 
     @cached_property
     def _atoms(self) -> Atoms:
@@ -155,28 +155,28 @@ class IntegerNoisePair(Pair):
         from .cgf import IntegerNoiseCgf
 
         disjoint = self.noise.last is not None and self.sensitivity > self.noise.last
-        return None if disjoint or self.listing.size > LISTED_MOST else IntegerNoiseCgf(self)
+        return None if disjoint or self.listing.size > LISTED_MAX else IntegerNoiseCgf(self)
 
     def log_moment(self, z: acb) -> acb | None:
         from .moments import log_moment
 
         return log_moment(self.noise, self.sensitivity, z)
 
-    def bracketed(self) -> bool:
-        return self.listing.size > LISTED_MOST
+    def has_bracket_only(self) -> bool:
+        return self.listing.size > LISTED_MAX
 
-    def between(self, fine: Fineness) -> tuple[Pair, Pair] | None:
-        from .cells import between
+    def bracket(self, fine: Resolution) -> tuple[Pair, Pair] | None:
+        from .cells import bracket
 
-        return between(self.noise, self.sensitivity, fine) if self.bracketed() else None
+        return bracket(self.noise, self.sensitivity, fine) if self.has_bracket_only() else None
 
-    def rho(self) -> arb | None:
+    def zcdp_rho(self) -> arb | None:
         bend = Bend.of(self.noise, self.sensitivity)
         return None if bend is None else bend.rho()
 
-    def far(self) -> tuple[tuple[arb, arb], ...]:
+    def approximate_zcdp(self) -> tuple[tuple[arb, arb], ...]:
         bend = Bend.of(self.noise, self.sensitivity)
         return () if bend is None else bend.lines()
 
-    def profile_cost(self) -> int:
-        return PROFILE_COST if self.listing.size <= OUTPUTS_SUMMED else BALL_COST
+    def hockey_stick_cost(self) -> int:
+        return HOCKEY_STICK_COST if self.listing.size <= OUTPUTS_SUMMED else BALL_COST

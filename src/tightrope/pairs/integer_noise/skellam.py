@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from flint import acb, arb, ctx
 
 from ...kernels.ball import working_precision
-from .noise import LOG_TWO, SADDLE_MOST, IntegerNoise
+from .noise import LOG_TWO, SADDLE_MAX, IntegerNoise
 
-BESSEL_MOST = 200.0  # variances up to which Arb's Bessel functions are fast, and lose few bits
+BESSEL_MAX = 200.0  # variances up to which Arb's Bessel functions are fast, and lose few bits
 BESSEL_SPARE = 40
-BESSEL_ORDER_MOST = 10**7
+BESSEL_ORDER_MAX = 10**7
 SUMMED_VARIANCE = 1e4  # up to which fewer masses are added up than a contour has nodes, about
 LOSS_NODES = ((-0.7745966692414834, 5.0 / 18.0), (0.0, 8.0 / 18.0), (0.7745966692414834, 5.0 / 18.0))
 
@@ -61,7 +61,7 @@ class SkellamNoise(IntegerNoise):
         return self.variance * math.sinh(s)
 
     def plain_saddle(self, y: float) -> float:
-        return min(math.asinh(y / self.variance), SADDLE_MOST)
+        return min(math.asinh(y / self.variance), SADDLE_MAX)
 
     def plain_angle(self, s: float, log_fall: float) -> float:
         square = log_fall / (2.0 * self.variance * math.cosh(s))
@@ -73,17 +73,17 @@ class SkellamNoise(IntegerNoise):
         return shift * math.fsum(w * math.asinh((middle + half * x) / self.variance) for x, w in LOSS_NODES)
 
     def plain_output(self, t: float, shift: int) -> float:
-        return 0.5 * shift + self.variance * math.sinh(max(-SADDLE_MOST, min(SADDLE_MOST, t / shift)))
+        return 0.5 * shift + self.variance * math.sinh(max(-SADDLE_MAX, min(SADDLE_MAX, t / shift)))
 
     def masses(self, first: int, last: int) -> list[arb]:
         rate = 2 / arb(self.variance)
-        found = [self.mass(last + 1), self.mass(last)]
+        values = [self.mass(last + 1), self.mass(last)]
         for k in range(last, first, -1):
-            found.append(found[-2] + k * rate * found[-1])
-        return found[:0:-1]
+            values.append(values[-2] + k * rate * values[-1])
+        return values[:0:-1]
 
     def summed_mass(self, k: int) -> arb:
-        if self.variance > BESSEL_MOST or k > BESSEL_ORDER_MOST:
+        if self.variance > BESSEL_MAX or k > BESSEL_ORDER_MAX:
             return super().summed_mass(k)
         with working_precision(ctx.prec + BESSEL_SPARE):
             return arb(self.variance).bessel_i(arb(k), scaled=True)
@@ -93,9 +93,9 @@ class SkellamNoise(IntegerNoise):
         if self.variance > SUMMED_VARIANCE:
             return super().summed_tail(k)
         last = self.reach(self.depth(float(k)) + LOG_TWO * (ctx.prec + 8.0)) + 1
-        found = self.masses(k, last + 1)
-        beyond = found[-1] / (1 - found[-1] / found[-2])
-        return sum(found[:-1], arb(0)) + arb(0).union(beyond)
+        values = self.masses(k, last + 1)
+        beyond = values[-1] / (1 - values[-1] / values[-2])
+        return sum(values[:-1], arb(0)) + arb(0).union(beyond)
 
     def growing(self, last: int, shift: int, tilt: arb) -> arb:
         """I_{k-1}/I_k <= (k + sqrt(k^2 + v^2))/v, so the loss is at most D asinh(k/v), whose slope falls."""

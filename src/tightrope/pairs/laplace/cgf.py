@@ -1,4 +1,4 @@
-"""Laplace shifts in float64: pairs.edged with both atoms, where a node is a formula.
+"""Laplace shifts in float64: pairs.bounded_loss with both atoms, where a node is a formula.
 
 With q and D as there and s' = s + it
 phi(t) e^{-ite} - 1 = (1 - q)/D (1/(2 s') - 1/(2 s)) + q/D (e^{-2ite} - 1) (1 - 1/(2 s')): nothing cancels.
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from ...errors import Refusal, UnsupportedMechanism
 from ...kernels.ball import BITS_START, working_precision
-from ...kernels.directed import THOUSANDS, raised
-from ..edged import EdgedBallTilted, EdgedCgf
+from ...kernels.directed import THOUSANDS, round_up
+from ..bounded_loss import BoundedLossBallTilted, BoundedLossCgf
 
 if TYPE_CHECKING:
     from ...kernels.contour_sum import Factor
@@ -29,7 +29,7 @@ class LaplaceTilted:
 
     log_mgf: Enclosure
     drift: Enclosure
-    law: EdgedBallTilted
+    law: BoundedLossBallTilted
 
     def factor(self, step: float, nodes: int, count: int) -> Factor:
         from ...kernels.contour_sum import power
@@ -42,10 +42,10 @@ class LaplaceTilted:
 
         from ...kernels.enclosure import enclosed
         from ...kernels.quadrature import Transform
-        from ...kernels.ulps import ANGLE_MOST, UNIT
+        from ...kernels.ulps import ANGLE_MAX, UNIT
 
         t, edge, s = step * np.arange(nodes, dtype=np.float64), self.drift, self.law.tilt + 0.5
-        if not float(t[-1]) * float(edge.upper) < ANGLE_MOST:
+        if not float(t[-1]) * float(edge.upper) < ANGLE_MAX:
             raise UnsupportedMechanism("its angles are too large for float64; try proof", Refusal.NEEDS_BALLS)
         with working_precision(BITS_START):
             shares = enclosed(self.law.shares())
@@ -59,12 +59,12 @@ class LaplaceTilted:
         turned = leaned * np.minimum(2.0 * half, 2.0)
         known = between.radius * slipped + below.radius * turned
         known += 2.0 * t * leaned * below.value * (edge.radius + UNIT * edge.value)
-        rounding = ROUNDINGS * UNIT * (between.value * slipped + below.value * turned) + raised(known, THOUSANDS)
+        rounding = ROUNDINGS * UNIT * (between.value * slipped + below.value * turned) + round_up(known, THOUSANDS)
         return Transform(deviation, np.zeros_like(t), rounding + 1e-300)
 
 
 @dataclass(frozen=True)
-class LaplaceCgf(EdgedCgf):
+class LaplaceCgf(BoundedLossCgf):
     """K of a Laplace pair."""
 
     node_points = 10
@@ -72,7 +72,7 @@ class LaplaceCgf(EdgedCgf):
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> LaplaceTilted:
         from ...kernels.enclosure import enclosed
 
-        law = EdgedBallTilted(self.pair, tilt)
+        law = BoundedLossBallTilted(self.pair, tilt)
         with working_precision(BITS_START):
             known = enclosed([law.log_mgf, self.pair.ball_edge()])
         return LaplaceTilted(known[0], known[1], law)

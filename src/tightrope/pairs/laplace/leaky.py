@@ -21,10 +21,10 @@ from flint import acb, arb
 
 from ...facets.cgf import demand_ordinary
 from ...kernels.ball import BITS_START, working_precision
+from ...kernels.double_double import DoubleDouble, double_double
 from ...kernels.enclosure import Enclosure, enclosed, enclosing, exact
-from ...kernels.twofold import Twofold, twofold
-from ...pair import BallTails, LossRange, Pair, Profile, Tails
-from ..edged import TwoEdges
+from ...pair import BallTails, HockeyStick, LossRange, Pair, Tails
+from ..bounded_loss import TwoEdges
 from ..finite.leak import Leak
 from .pair import LaplacePair
 from .several import LaplaceSum
@@ -64,11 +64,11 @@ class LeakyLaplacePair(Pair):
         """By how much the losses of edge h are moved."""
         return -self.leak.move() if self.flipped else self.leak.move()
 
-    def tails(self, t: Twofold) -> Tails:
+    def tails(self, t: DoubleDouble) -> Tails:
         with working_precision(BITS_START):
-            low, high = map(_twofold, self.loss_range())
+            low, high = map(_double_double, self.loss_range())
             bottom, top = ([float(mass.mid()) for mass in end] for end in self._beyond())
-        edge = twofold(self.leak.epsilon)
+        edge = double_double(self.leak.epsilon)
         with np.errstate(all="ignore"):
             p_below = (t - edge).half().exp_collapsed() / 2.0
             q_above = (-(t + edge)).half().exp_collapsed() / 2.0
@@ -97,7 +97,7 @@ class LeakyLaplacePair(Pair):
             return BallTails(one, kept, none, w), BallTails(none, none, one, one)
         return BallTails(one, one, none, none), BallTails(w, none, kept, one)
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
         """The maximum of intervals, end by end."""
         with working_precision(BITS_START):
             known = enclosed([self.leak.mass(), self.leak.move()])
@@ -108,7 +108,7 @@ class LeakyLaplacePair(Pair):
         high = np.maximum(np.maximum(lines[0].upper, lines[1].upper), most)
         return enclosing(low, high)
 
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
         middle = -((epsilon - arb(self.leak.epsilon)) / 2).expm1()
         if self.flipped:
             return middle.max(-(epsilon + self.leak.move()).expm1()).max(arb(0))
@@ -124,13 +124,13 @@ class LeakyLaplacePair(Pair):
         edge, last = arb(self.leak.epsilon), arb(self.leak.epsilon) + 2 * self.leak.move()
         return LossRange(-last, edge) if self.flipped else LossRange(-edge, last)
 
-    def profile_cost(self) -> int:
+    def hockey_stick_cost(self) -> int:
         return 1
 
     def log_moment(self, z: acb) -> acb:
         """K_h(z) + m (1 + z); mirrored, K_h(z) - m z."""
-        found: acb = self.edges.log_moment(z) + self.moved() * z
-        return found if self.flipped else found + self.leak.move()
+        value: acb = self.edges.log_moment(z) + self.moved() * z
+        return value if self.flipped else value + self.leak.move()
 
     def cgf(self) -> Cgf:
         from .leaky_cgf import LeakyLaplaceCgf
@@ -138,7 +138,7 @@ class LeakyLaplacePair(Pair):
         demand_ordinary(self.edges.ball_edge)
         return LeakyLaplaceCgf(self)
 
-    def together(self, like: Sequence[tuple[Pair, int]]) -> Profile | None:
+    def compose_exact(self, like: Sequence[tuple[Pair, int]]) -> HockeyStick | None:
         """A sum over residues, in balls."""
         uses = tuple((pair, count) for pair, count in like if isinstance(pair, LeakyLaplacePair))
         one_way = all(pair.flipped == self.flipped for pair, _ in uses)
@@ -158,8 +158,8 @@ class LeakySum:
 
     uses: tuple[tuple[LeakyLaplacePair, int], ...]
 
-    def profile_cost(self) -> int:
-        return self._sum.profile_cost()
+    def hockey_stick_cost(self) -> int:
+        return self._sum.hockey_stick_cost()
 
     @property
     def _sum(self) -> LaplaceSum:
@@ -173,12 +173,12 @@ class LeakySum:
         """The logarithm of what does not leak."""
         return sum((count * pair.leak.move() for pair, count in self.uses), arb(0))
 
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
         """H_h(a s), s the share that does not leak, where Q leaks; 1 - s + s H_h(a/s) where P does."""
         move = self._move()
         if self._flipped:
-            return self._sum.ball_profile(epsilon + move)
-        return -move.expm1() + move.exp() * self._sum.ball_profile(epsilon - move)
+            return self._sum.ball_hockey_stick(epsilon + move)
+        return -move.expm1() + move.exp() * self._sum.ball_hockey_stick(epsilon - move)
 
     def ball_tails(self, t: arb) -> BallTails:
         move = self._move()
@@ -189,7 +189,7 @@ class LeakySum:
         return BallTails(kept * p + leaked, q, kept * p_below, q_below)
 
 
-def _twofold(ball: arb) -> Twofold:
+def _double_double(ball: arb) -> DoubleDouble:
     """The head and tail of a narrow ball."""
     high = float(ball.mid())
-    return Twofold(np.asarray(high), np.asarray(float((ball - high).mid())))
+    return DoubleDouble(np.asarray(high), np.asarray(float((ball - high).mid())))

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from flint import acb, arb
 
-from ...facets.cgf import Cgf, Cumulants, Decay
+from ...facets.cgf import CfDecay, Cgf, Cumulants
 from ...kernels.ball import BITS_START, working_precision
 from .cgf import LaplaceCgf
 
 if TYPE_CHECKING:
     from ...kernels.contour_sum import Factor
     from ...kernels.enclosure import Enclosure
-    from ..edged import EdgedBallTilted
+    from ..bounded_loss import BoundedLossBallTilted
     from .cgf import LaplaceTilted
     from .leaky import LeakyLaplacePair
 
@@ -41,7 +41,7 @@ class MovedBallTilted:
     """The same in balls."""
 
     pair: LeakyLaplacePair
-    still: EdgedBallTilted
+    still: BoundedLossBallTilted
 
     @property
     def log_mgf(self) -> arb:
@@ -82,5 +82,5 @@ class LeakyLaplaceCgf(Cgf):
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> MovedBallTilted:
         return MovedBallTilted(self.pair, self._still.ball_tilted(tilt, reach, log_tolerance))
 
-    def ball_decay(self, tilt: float) -> Decay:
-        return self._still.ball_decay(tilt)
+    def ball_cf_decay(self, tilt: float) -> CfDecay:
+        return self._still.ball_cf_decay(tilt)

@@ -22,21 +22,21 @@ from ...facets.concentrated import rho_of_laplace
 from ...facets.gaussian import mu_of_laplace
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.directed import exact_product
+from ...kernels.double_double import DoubleDouble, double_double, double_double_of_count
 from ...kernels.enclosure import Enclosure, count_enclosure, enclosing, exact
-from ...kernels.twofold import Twofold, twofold, twofold_count
-from ...pair import BallTails, Pair, Profile, Tails
+from ...pair import BallTails, HockeyStick, Pair, Tails
 from ...relation import Direction
-from ..edged import EdgedPair
+from ..bounded_loss import BoundedLossPair
 from .several import LaplaceSum
 
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
 
-SAMPLED_EDGE_MOST = 30.0  # of a contour
+SAMPLED_EDGE_MAX = 30.0  # of a contour
 
 
 @dataclass(frozen=True, slots=True)
-class LaplacePair(EdgedPair):
+class LaplacePair(BoundedLossPair):
     """Laplace(times sensitivity, scale) against Laplace(0, scale)."""
 
     atoms_at_edges = 1
@@ -45,15 +45,15 @@ class LaplacePair(EdgedPair):
     sensitivity: float
     times: int = 1  # more only where their product with the sensitivity is no double
 
-    def tails(self, t: Twofold) -> Tails:
-        edge = twofold(self.sensitivity) * twofold_count(self.times) / twofold(self.scale)
+    def tails(self, t: DoubleDouble) -> Tails:
+        edge = double_double(self.sensitivity) * double_double_of_count(self.times) / double_double(self.scale)
         with np.errstate(all="ignore"):
             p_below = (t - edge).half().exp_collapsed() / 2.0
             q_above = (-(t + edge)).half().exp_collapsed() / 2.0
         # Inside, both p_below and q_above are at most 1/2: their complements lose nothing.
-        return self.spanned(t, edge, Tails(1.0 - p_below, q_above, p_below, 1.0 - q_above))
+        return self.bounded_tails(t, edge, Tails(1.0 - p_below, q_above, p_below, 1.0 - q_above))
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
         """H(e^eps) = max(0, 1 - e^((eps - e)/2), 1 - e^eps); the maximum of intervals, end by end."""
         edge = exact(self.sensitivity) * count_enclosure(self.times) / exact(self.scale)
         middle = -((epsilon - edge) * 0.5).expm1()
@@ -78,14 +78,14 @@ class LaplacePair(EdgedPair):
             tails = BallTails(*(one.union(arb(other)) for one, other in zip(tails, (1, 1, 0, 0), strict=True)))
         return tails
 
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
         middle = -((epsilon - self.ball_edge()) / 2).expm1()
         return middle.max(-epsilon.expm1()).max(arb(0))
 
-    def profile_cost(self) -> int:
+    def hockey_stick_cost(self) -> int:
         return 1
 
-    def together(self, like: Sequence[tuple[Pair, int]]) -> Profile | None:
+    def compose_exact(self, like: Sequence[tuple[Pair, int]]) -> HockeyStick | None:
         """A sum over residues, in balls."""
         uses = tuple((pair, count) for pair, count in like if isinstance(pair, LaplacePair))
         return LaplaceSum(uses) if len(uses) == len(like) else None
@@ -106,7 +106,7 @@ class LaplacePair(EdgedPair):
         from .sampled import SampledLaplaceCgf
 
         demand_ordinary(self.ball_edge)
-        if not self.edge < SAMPLED_EDGE_MOST:
+        if not self.edge < SAMPLED_EDGE_MAX:
             raise UnsupportedMechanism("its losses are too large for a contour; try engine='lattice'")
         return SampledLaplaceCgf(self, rate, 1 if direction is Direction.REMOVE else -1)
 
@@ -117,11 +117,11 @@ class LaplacePair(EdgedPair):
                 return self == other or bool(self.ball_edge() >= other.ball_edge())
         return Pair.dominates(self, other)
 
-    def rho(self) -> arb:
+    def zcdp_rho(self) -> arb:
         """Its divergence of order 1."""
         return rho_of_laplace(self.ball_edge())
 
-    def gaussian(self) -> arb:
+    def gdp_mu(self) -> arb:
         """At epsilon 0."""
         return mu_of_laplace(self.ball_edge())
 

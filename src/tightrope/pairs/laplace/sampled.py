@@ -26,7 +26,7 @@ from ...kernels.mixture import mixed, mixed_plain
 from ...kernels.quadrature_ball import Ellipse, EllipseError, choose_rule, point_law_ball, rule, rule_error
 from .pair import LaplacePair
 
-MIDPOINTS_LEAST, MIDPOINTS_MOST = 8, 64  # of the coarse rule: as many per e-fold of the integrand
+MIDPOINTS_MIN, MIDPOINTS_MAX = 8, 64  # of the coarse rule: as many per e-fold of the integrand
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class SampledLaplaceCgf(Cgf):
     def cumulants(self, tilt: float) -> Cumulants:
         """By the midpoint rule, coarse but good enough to choose a contour."""
         edge = self.base.edge
-        cells = min(max(MIDPOINTS_LEAST, math.ceil(MIDPOINTS_LEAST * edge * (1.0 + abs(tilt)))), MIDPOINTS_MOST)
+        cells = min(max(MIDPOINTS_MIN, math.ceil(MIDPOINTS_MIN * edge * (1.0 + abs(tilt)))), MIDPOINTS_MAX)
         points = [(edge, 0.5 * math.exp(-edge)), (-edge, 0.5)]
         for index in range(cells):
             x = edge * (2 * index + 1 - cells) / cells

@@ -20,7 +20,7 @@ from flint import arb
 from ...pair import BallTails
 
 if TYPE_CHECKING:
-    from ..edged import TwoEdges
+    from ..bounded_loss import TwoEdges
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,24 +29,24 @@ class LaplaceSum:
 
     uses: tuple[tuple[TwoEdges, int], ...]
 
-    def profile_cost(self) -> int:
+    def hockey_stick_cost(self) -> int:
         """Terms of the expansion times uses, each half as dear again as a Gaussian's profile."""
         counts = [count for _, count in self.uses]
         return 3 * math.prod(count + 1 for count in counts) * sum(counts) // 2
 
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
         """H(e^eps) for any real eps, at the working precision."""
-        return _profile([(pair.ball_edge(), count) for pair, count in self.uses], epsilon)
+        return _hockey_stick([(pair.ball_edge(), count) for pair, count in self.uses], epsilon)
 
     def ball_tails(self, t: arb) -> BallTails:
         """P[l > t] = H - dH/dt, the derivative from the right, term by term: those at x = 0 are no longer there."""
         edges = [(pair.ball_edge(), count) for pair, count in self.uses]
-        above = _profile(edges, t, tail=True)
-        second = (above - _profile(edges, t)) * (-t).exp()
+        above = _hockey_stick(edges, t, tail=True)
+        second = (above - _hockey_stick(edges, t)) * (-t).exp()
         return BallTails(above, second, 1 - above, 1 - second)
 
 
-def _profile(edges: list[tuple[arb, int]], epsilon: arb, tail: bool = False) -> arb:
+def _hockey_stick(edges: list[tuple[arb, int]], epsilon: arb, tail: bool = False) -> arb:
     """H(e^eps), or P[l > eps]: as e^(eps/2) f(x) falls with x = l - eps, its part is f/2 + f' in the place of f."""
     uses = sum(count for _, count in edges)
     reach = sum((count * edge for edge, count in edges), arb(0))

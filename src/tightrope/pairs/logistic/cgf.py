@@ -1,4 +1,4 @@
-"""Logistic shifts in float64: pairs.edged without atoms, each node rounded from a ball.
+"""Logistic shifts in float64: pairs.bounded_loss without atoms, each node rounded from a ball.
 
 Guarantee: exact. Proof: docs/proofs/contour.md, section 9.
 """
@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...kernels.ball import BITS_START, working_precision
-from ..edged import EdgedBallTilted, EdgedCgf
+from ..bounded_loss import BoundedLossBallTilted, BoundedLossCgf
 from ..node_powers import PowerTilted
 
 
 @dataclass(frozen=True)
-class LogisticCgf(EdgedCgf):
+class LogisticCgf(BoundedLossCgf):
     """K of a logistic pair."""
 
     node_points = 1000  # a node takes about 30 microseconds
@@ -21,6 +21,6 @@ class LogisticCgf(EdgedCgf):
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> PowerTilted:
         from ...kernels.enclosure import enclosed, exact
 
-        law = EdgedBallTilted(self.pair, tilt)
+        law = BoundedLossBallTilted(self.pair, tilt)
         with working_precision(BITS_START):
             return PowerTilted(enclosed([law.log_mgf])[0], exact(self.cumulants(tilt).mean), law)

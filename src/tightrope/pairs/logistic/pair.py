@@ -18,35 +18,35 @@ from flint import arb
 
 from ...errors import UnsupportedMechanism
 from ...kernels.directed import exact_product
+from ...kernels.double_double import DoubleDouble, double_double
 from ...kernels.enclosure import Enclosure, exact, where
-from ...kernels.twofold import Twofold, twofold
 from ...pair import BallTails, Tails
-from ..edged import EdgedPair
+from ..bounded_loss import BoundedLossPair
 
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
 
-EDGE_MOST = 1e4  # of a contour
+EDGE_MAX = 1e4  # of a contour
 
 
 @dataclass(frozen=True, slots=True)
-class LogisticPair(EdgedPair):
+class LogisticPair(BoundedLossPair):
     """Logistic(epsilon) against Logistic(0), both of scale 1; epsilon at least 1e-280, so that halves do not vanish."""
 
     atoms_at_edges = 0
 
     epsilon: float
 
-    def tails(self, t: Twofold) -> Tails:
-        edge, half = twofold(self.epsilon), twofold(self.epsilon) / 2.0
+    def tails(self, t: DoubleDouble) -> Tails:
+        edge, half = double_double(self.epsilon), double_double(self.epsilon) / 2.0
         with np.errstate(all="ignore"):
             a, b, total = half - t / 2.0, half + t / 2.0, -(-edge).expm1()
             p_above, q_below = -(-a).expm1() / total, -(-b).expm1() / total
             q_above, p_below = p_above * (-b).exp(), q_below * (-a).exp()
             inside = Tails(*(tail.collapse() for tail in (p_above, q_above, p_below, q_below)))
-        return self.spanned(t, edge, inside)
+        return self.bounded_tails(t, edge, inside)
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
         """H = (1 - e^-a) A with a clipped to [0, e], plus e^-e (1 - e^(eps + e)) where eps < -e."""
         edge = exact(self.epsilon)
         a = ((edge - epsilon) * 0.5).clip_below(0.0)
@@ -66,7 +66,7 @@ class LogisticPair(EdgedPair):
         p_above, q_below = -(-a).expm1() / total, -(-b).expm1() / total
         return BallTails(p_above, (-b).exp() * p_above, (-a).exp() * q_below, q_below)
 
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
         edge = arb(self.epsilon)
         a, _, total = self._halves(epsilon)
         beyond = (epsilon + edge).min(arb(0))
@@ -79,7 +79,7 @@ class LogisticPair(EdgedPair):
     def cgf(self) -> Cgf:
         from .cgf import LogisticCgf
 
-        if not self.epsilon < EDGE_MOST:
+        if not self.epsilon < EDGE_MAX:
             raise UnsupportedMechanism("its losses are too large for a contour; try engine='lattice'")
         return LogisticCgf(self)
 

@@ -76,5 +76,5 @@ class MomentCgf(Cgf):
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> MomentBallTilted:
         return MomentBallTilted(self.pair, tilt)
 
-    def ball_decay(self, tilt: float) -> MomentDecay:
+    def ball_cf_decay(self, tilt: float) -> MomentDecay:
         return MomentDecay(self.pair, tilt)

@@ -23,7 +23,7 @@ from ...facets.cgf import beyond_pole
 from ...kernels.ball import BITS_START, upper_float, working_precision
 
 LogMoment = Callable[[acb], acb]
-Fall = Callable[[arb, arb], arb]
+ClaimedDecay = Callable[[arb, arb], arb]
 
 FALLING = "falling"
 TRIED = 16
@@ -42,7 +42,7 @@ class Claims:
 
     log_moment: LogMoment
     strip: tuple[float, float]
-    decay: Fall | str | None
+    decay: ClaimedDecay | str | None
     infinite_mass: float
     lost_mass: float
 
@@ -77,7 +77,7 @@ class Claims:
             return beyond_pole(tilt, low if tilt <= low else high)
         room = min(tilt - low, high - tilt) / 4.0
         with working_precision(QUOTIENT_BITS):
-            for step in (arb(min(each, room)) for each in QUOTIENT_STEPS):
+            for step in (arb(min(value, room)) for value in QUOTIENT_STEPS):
                 left, here, right = (self.at(acb(arb(tilt) + side * step)).real for side in (-1, 0, 1))
                 first, second = (right - left) / (2 * step), (right - 2 * here + left) / step**2
                 if second > QUOTIENT_SURE * second.rad():
@@ -117,11 +117,11 @@ def _tilt(rng: random.Random, claims: Claims) -> float:
 
 def _mass(name: str, place: int, claims: Claims) -> None:
     """M(0) = 1 - w, M(-1) = 1 - v."""
-    found, claimed = -claims.at(acb(place)).real.expm1(), arb(getattr(claims, name))
-    if abs(found - claimed) > MASS_TOLERANCE * claimed:
+    value, claimed = -claims.at(acb(place)).real.expm1(), arb(getattr(claims, name))
+    if abs(value - claimed) > MASS_TOLERANCE * claimed:
         raise InvalidParameter(
             f"log_moment({place}) must be log(1 - {name}), and {name} is {float(claimed)!r}: "
-            f"it says {found.str(8, radius=False)}"
+            f"it says {value.str(8, radius=False)}"
         )
 
 

@@ -43,7 +43,7 @@ class MomentPair(Pair):
             "widen the strip, or compose it with noise that has a cgf, such as Gaussian"
         )
 
-    tails = profile = ball_tails = ball_profile = _not_known
+    tails = hockey_stick = ball_tails = ball_hockey_stick = _not_known
 
     def _demand_reach(self) -> None:
         """A contour runs through some tilt above 0."""

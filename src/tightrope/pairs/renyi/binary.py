@@ -149,8 +149,8 @@ class Order:
             rate = loss.expm1() - loss if self.flipped else loss * loss.exp() - loss.expm1()
         q = self.limit / rate
         rest = 1 - q * loss.exp()
-        found = (q * loss.expm1() / rest).log1p() if rest > arb(2) ** -60 else arb(1).max(loss)
-        return found.mid() if found.is_finite() and found > 0 else arb(1)
+        value = (q * loss.expm1() / rest).log1p() if rest > arb(2) ** -60 else arb(1).max(loss)
+        return value.mid() if value.is_finite() and value > 0 else arb(1)
 
 
 def _gap(up: arb, down: arb) -> arb:

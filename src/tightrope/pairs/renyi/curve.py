@@ -122,7 +122,7 @@ def total(curves: Sequence[tuple[Divergences, int]]) -> Divergences:
     """The sum of (curve, count): at all orders that every one of them knows."""
     rho = sum((count * curve.rho for curve, count in curves), Fraction(0))
     slopes = [None if curve.slope is None else count * curve.slope for curve, count in curves]
-    slope = None if None in slopes else sum((each for each in slopes if each is not None), Fraction(0))
+    slope = None if None in slopes else sum((fraction for fraction in slopes if fraction is not None), Fraction(0))
     knots = []
     for c in sorted({c for curve, _ in curves for c, _ in curve.knots}):
         values = [(curve._polygon(c), count) for curve, count in curves]
@@ -131,7 +131,7 @@ def total(curves: Sequence[tuple[Divergences, int]]) -> Divergences:
     firsts = [
         None if one is None else count * (one - curve.rho) for curve, count in curves for one in (curve.divergence_one,)
     ]
-    first = None if None in firsts else sum((each for each in firsts if each is not None), Fraction(0))
+    first = None if None in firsts else sum((fraction for fraction in firsts if fraction is not None), Fraction(0))
     made, lines = _made(rho, knots, slope, first), [(curve.line_above, count) for curve, count in curves]
     if slope is not None or any(line is None for line, _ in lines):
         return made
@@ -170,4 +170,4 @@ def _spread(orders: Sequence[Fraction]) -> list[Fraction]:
         steps = math.ceil(math.log(high / low) / math.log(RATIO))
         ratio = float(high / low) ** (1.0 / steps)
         found += [Fraction(float(low) * ratio**step) for step in range(steps)]
-    return [each for each in found if orders[0] <= each < orders[-1]]
+    return [fraction for fraction in found if orders[0] <= fraction < orders[-1]]

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flint import arb
 
-from ... import work
+from ... import compute_budget
 from ...derived.polygon import above, below, mirrors
-from ...facets.between import Fineness
+from ...facets.resolution import Resolution
 from ...kernels.ball import working_precision
 from .optimum import Search
 from .region import Region, Stop
@@ -35,7 +35,7 @@ EVENT_SHARES = (36, 30, 20, 10)  # bits of what an event gives up to be inside
 RAY_WORK = 4e5  # units
 COARSE_RAYS = 48  # rays of the first look
 END_HALVINGS = 5  # until the last ray
-RAY_LOSS_MOST = 5000  # losses beyond count as infinite above, and as none below
+RAY_LOSS_MAX = 5000  # losses beyond count as infinite above, and as none below
 EVEN_RAYS, NEAR_RAYS = 0.6, 0.2  # of the rays: spread evenly, and by log(1 + epsilon), for heavy tails
 
 
@@ -46,7 +46,7 @@ class RaysTell(NamedTuple):
     points: list[tuple[arb, arb]]
 
 
-def between(pair: RenyiPair, fine: Fineness) -> tuple[DyadicPair, DyadicPair]:
+def bracket(pair: RenyiPair, fine: Resolution) -> tuple[DyadicPair, DyadicPair]:
     """A finite pair that this one dominates, and one that dominates it."""
     bits = FINITE_BITS + pair.small_bits()
     with working_precision(bits):
@@ -64,7 +64,7 @@ def between(pair: RenyiPair, fine: Fineness) -> tuple[DyadicPair, DyadicPair]:
         return below([(leak, arb(0)), *events]), above((alpha, leak + kept * delta) for alpha, delta in told.points)
 
 
-def _told(region: Region, fine: Fineness) -> RaysTell:
+def _told(region: Region, fine: Resolution) -> RaysTell:
     """What rays say of the profile from alpha = 1 on."""
     search = Search(region)
     stops = _rays(search, fine)
@@ -77,13 +77,13 @@ def _told(region: Region, fine: Fineness) -> RaysTell:
     return RaysTell(events, [(alpha, height) for alpha, height in cuts if alpha.is_finite() and height.is_finite()])
 
 
-def _rays(search: Search, fine: Fineness) -> list[Stop]:
+def _rays(search: Search, fine: Resolution) -> list[Stop]:
     """The ends of rays from the best one at alpha = 1 to where hardly any mass is left."""
     first = next(search.found(arb(0)), [None])[0]
     if first is None:
         return []
     losses = _grid(search, first, fine)
-    work.spend(RAY_WORK * len(losses))
+    compute_budget.spend(RAY_WORK * len(losses))
     stops, near = [first], first
     for loss in losses:
         stop = search.region.stop(arb(loss), near, RAY_BITS)
@@ -93,7 +93,7 @@ def _rays(search: Search, fine: Fineness) -> list[Stop]:
     return stops
 
 
-def _grid(search: Search, first: Stop, fine: Fineness) -> list[float]:
+def _grid(search: Search, first: Stop, fine: Resolution) -> list[float]:
     """Losses of rays, so that every cell has about the same share of the error, with some spread evenly."""
     start, last = float(first.at.loss), float(_last(search, first, fine.tail))
     if not start < last:
@@ -145,7 +145,7 @@ def _last(search: Search, first: Stop, tail: float) -> arb:
         return stop is None or bool((stop.at.q if search.region.flipped else stop.at.p) < tail)
 
     low, high = first.at.loss, (first.at.loss * 2).mid()
-    while high < RAY_LOSS_MOST and not beyond(high):
+    while high < RAY_LOSS_MAX and not beyond(high):
         low, high = high, (high * 2).mid()
     for _ in range(END_HALVINGS):
         middle = ((low + high) / 2).mid()

@@ -25,8 +25,8 @@ AHEAD_STEP = 8  # times as far from epsilon, until the slope passes alpha
 ROUGH = 12  # bits of the first search: Newton's steps do the rest
 NOTHING = arb(2) ** -1200  # far below every double
 LIMIT_FAR = 40  # epsilon from which on a curve of the other direction alone has come to its limit
-AHEAD_MOST = arb(2) ** 400
-KNOWN_MOST = 64  # answers that the next search may start from
+AHEAD_MAX = arb(2) ** 400
+KNOWN_MAX = 64  # answers that the next search may start from
 
 
 @dataclass
@@ -36,15 +36,15 @@ class Search:
     region: Region
     known: list[tuple[arb, list[Stop]]] = field(default_factory=list)
 
-    def profile_at(self, epsilon: arb) -> tuple[arb, arb]:
+    def hockey_stick_at(self, epsilon: arb) -> tuple[arb, arb]:
         """Lower and upper end of H(e^epsilon), epsilon >= 0."""
         with working_precision(self.region.bits):
-            return self.profile(epsilon)
+            return self.hockey_stick(epsilon)
 
-    def profile(self, epsilon: arb) -> tuple[arb, arb]:
+    def hockey_stick(self, epsilon: arb) -> tuple[arb, arb]:
         """The same at the precision of the region, which is in force."""
         if not epsilon.is_exact():
-            return self.profile(epsilon.upper())[0], self.profile(epsilon.lower())[1]
+            return self.hockey_stick(epsilon.upper())[0], self.hockey_stick(epsilon.lower())[1]
         region = self.region
         lower, upper = region.least(epsilon).lower(), self.above([], epsilon).upper()
         if self._met(lower, upper):
@@ -53,12 +53,12 @@ class Search:
         if rough < NOTHING:
             return lower, rough.upper()
         if region.flipped and epsilon > LIMIT_FAR:
-            return lower, self.profile(arb(LIMIT_FAR))[1]  # it falls to its limit, which is the lower end
+            return lower, self.hockey_stick(arb(LIMIT_FAR))[1]  # it falls to its limit, which is the lower end
         for stops in self.found(epsilon):
             lower = lower.max(self.event(stops[0]).gain(epsilon).lower())
             upper = upper.min(self.above(stops, epsilon).upper())
             if self._met(lower, upper):
-                self.known = [*self.known, (epsilon, stops)][-KNOWN_MOST:]
+                self.known = [*self.known, (epsilon, stops)][-KNOWN_MAX:]
                 break
         return lower, upper
 
@@ -124,7 +124,7 @@ class Search:
             known, stops = min(self.known, key=lambda each: float(abs(each[0] - epsilon)))
             if stops[0].at.loss > known:
                 start = epsilon + (stops[0].at.loss - known), stops[0].at.m
-                yield from self._polished(TwoPoint(*(each.mid() for each in start)), stops, epsilon)
+                yield from self._polished(TwoPoint(*(value.mid() for value in start)), stops, epsilon)
         low, high = self._bracket(epsilon, low)
         for bits in (ROUGH, 3 * ROUGH, self.region.bits // 2):
             low, high = self._pinched(low, high, epsilon, bits)
@@ -166,7 +166,7 @@ class Search:
                 ahead = ahead / AHEAD_STEP
             else:
                 low, near = stop, stop or near
-                if high is not None or last or ahead > AHEAD_MOST:
+                if high is not None or last or ahead > AHEAD_MAX:
                     return low, high
                 ahead = ahead * AHEAD_STEP
 
@@ -222,11 +222,11 @@ class Search:
         start_at = [(start.loss - epsilon).log()] if fixed is None else []
         start_at += [orders[0].c.log()] if moving else []
         start_at += [start.m.log()] if len(orders) == len(stops) else []
-        found = newton(system, start_at, bits)
-        if found is not None:
-            at = event(found)
+        values = newton(system, start_at, bits)
+        if values is not None:
+            at = event(values)
             at = TwoPoint(at.loss.mid(), at.m.mid())
-            told = [region.order_of_line(found[1].exp().mid())] if moving else orders
+            told = [region.order_of_line(values[1].exp().mid())] if moving else orders
             yield [Stop(at, order) for order in told]
 
     def _at_top(self, at: TwoPoint) -> bool:
@@ -242,7 +242,7 @@ def _even(order: Order, bits: int) -> arb:
     least = order.k / order.c if order.c > 0 else order.k
     most = (least + (least * least + 8 * least).sqrt()) / 2 * (1 + arb(2) ** -20)
     least = least * (1 - arb(2) ** -20)
-    first, last = (_short(order, TwoPoint(each, each)) for each in (least, most))
+    first, last = (_short(order, TwoPoint(value, value)) for value in (least, most))
     return falsi(lambda even: _short(order, TwoPoint(even, even)), (least, first), (most, last), bits * 3 // 4)
 
 

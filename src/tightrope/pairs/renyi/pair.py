@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from flint import arb, ctx
 
-from ... import work
+from ... import compute_budget
 from ...errors import UnsupportedMechanism
-from ...facets.between import Fineness
 from ...facets.lattice import ratio_ball
+from ...facets.resolution import Resolution
 from ...kernels.ball import BITS_START, hull, some, working_precision
 from ...pair import LossRange, Pair
 from .curve import Divergences, total
@@ -48,21 +48,21 @@ class RenyiPair(Pair):
     flipped: bool = False
     leaks: tuple[tuple[float, int], ...] = ()
 
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
         leak = self.leak()
-        return leak + (1 - leak) * self._sealed_profile(epsilon)
+        return leak + (1 - leak) * self._conditioned_hockey_stick(epsilon)
 
-    def _sealed_profile(self, epsilon: arb) -> arb:
+    def _conditioned_hockey_stick(self, epsilon: arb) -> arb:
         if not epsilon.is_finite():
             return hull(arb(0), arb(1))
         if self.curve.nothing:
             return (-epsilon.expm1()).max(arb(0))
         if epsilon >= 0:
-            lower, upper = self.search().profile_at(epsilon)
+            lower, upper = self.search().hockey_stick_at(epsilon)
             return hull(lower, upper)
         if epsilon <= 0:  # the mirror
-            return -epsilon.expm1() + epsilon.exp() * self._turned()._sealed_profile(-epsilon)
-        return hull(self._sealed_profile(epsilon.lower()), self._sealed_profile(epsilon.upper()))
+            return -epsilon.expm1() + epsilon.exp() * self._turned()._conditioned_hockey_stick(-epsilon)
+        return hull(self._conditioned_hockey_stick(epsilon.lower()), self._conditioned_hockey_stick(epsilon.upper()))
 
     def search(self) -> Search:
         """What finds the best events, one for each precision; it remembers those that it found."""
@@ -90,22 +90,22 @@ class RenyiPair(Pair):
         """The probability of an infinite loss, besides what the curve leaves open; exact of a single use."""
         if len(self.leaks) == 1 and self.leaks[0][1] == 1:
             return arb(self.leaks[0][0])
-        return some([(arb(each), count) for each, count in self.leaks])
+        return some([(arb(value), count) for value, count in self.leaks])
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
         import numpy as np
 
         from ...kernels.enclosure import Enclosure, enclosed
 
         shape = epsilon.value.shape
-        work.spend(EVENT_WORK * epsilon.value.size)
+        compute_budget.spend(EVENT_WORK * epsilon.value.size)
         with working_precision(BITS_START):
             balls = [
-                self.ball_profile(arb(float(value), float(radius)))
+                self.ball_hockey_stick(arb(float(value), float(radius)))
                 for value, radius in zip(epsilon.value.ravel(), epsilon.radius.ravel(), strict=True)
             ]
-            found = enclosed(balls)
-        return Enclosure(np.reshape(found.value, shape), np.reshape(found.radius, shape))
+            enclosure = enclosed(balls)
+        return Enclosure(np.reshape(enclosure.value, shape), np.reshape(enclosure.radius, shape))
 
     def _not_known(self, *at: Any, **named: Any) -> NoReturn:
         raise UnsupportedMechanism("bounds on divergences tell no tails one by one; engine='joint' composes them")
@@ -140,7 +140,7 @@ class RenyiPair(Pair):
         c, k = curve.knots[0]
         return ratio_ball((c + 1) / c).log() - ratio_ball(k / c)
 
-    def profile_cost(self) -> int:
+    def hockey_stick_cost(self) -> int:
         return EVENT_COST
 
     def log_moment_above(self, order: float) -> arb | None:
@@ -158,14 +158,14 @@ class RenyiPair(Pair):
             more = -(-self.leak()).log1p() / (1 - arb(order)) if order < 1.0 and self.leaks else arb(0)
             return lower + more, upper + more
 
-    def rho(self) -> arb | None:
+    def zcdp_rho(self) -> arb | None:
         """D_a <= r a + s <= (r + s) a from order 1 on."""
         if self.curve.line and not self.curve.slope and not self.leaks:
             return ratio_ball(self.curve.rho)
         line = self._line()
         return None if line is None else ratio_ball(sum(line, Fraction(0)))
 
-    def far(self) -> tuple[tuple[arb, arb], ...]:
+    def approximate_zcdp(self) -> tuple[tuple[arb, arb], ...]:
         line = self._line()
         return () if line is None or not line[1] else ((ratio_ball(line[1]), ratio_ball(line[0])),)
 
@@ -173,7 +173,7 @@ class RenyiPair(Pair):
         """What holds of every order of (P, Q), for a table that ends."""
         return None if self.leaks or (self.flipped and not self.both) else self.curve.everywhere
 
-    def joined(self, like: Sequence[tuple[Pair, int]]) -> Pair | None:
+    def compose_dominating(self, like: Sequence[tuple[Pair, int]]) -> Pair | None:
         """Curves add up; what is known of one direction only is known of one direction of the sum."""
         uses = [(pair, count) for pair, count in like if isinstance(pair, RenyiPair)]
         flips = {pair.flipped for pair, _ in uses if not pair.both}
@@ -188,13 +188,13 @@ class RenyiPair(Pair):
                 leaks[leak] = leaks.get(leak, 0) + times * count
         return RenyiPair(curve, not flips, flips == {True}, tuple(sorted(leaks.items())))
 
-    def sealed(self) -> Pair | None:
-        return RenyiPair(self.curve, self.both, self.flipped) if self.both else super().sealed()
+    def conditioned_on_finite_loss(self) -> Pair | None:
+        return RenyiPair(self.curve, self.both, self.flipped) if self.both else super().conditioned_on_finite_loss()
 
-    def bracketed(self) -> bool:
+    def has_bracket_only(self) -> bool:
         return True
 
-    def between(self, fine: Fineness) -> tuple[Pair, Pair]:
-        from .finite import between
+    def bracket(self, fine: Resolution) -> tuple[Pair, Pair]:
+        from .finite import bracket
 
-        return between(self, fine)
+        return bracket(self, fine)

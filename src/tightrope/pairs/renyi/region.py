@@ -92,13 +92,13 @@ class Region:
             return stepped
         for _ in range(ROUNDS):
             order = self.order_of_line(c)
-            found = order.reach(loss, m, None, bits)
-            if found is None:
+            value = order.reach(loss, m, None, bits)
+            if value is None:
                 if c.is_zero():
                     return None
                 c = arb(0)
                 continue
-            m = found
+            m = value
             after = self.worst(TwoPoint(loss, m), c, bits)
             if abs(after - c) <= tiny * c:
                 break
@@ -113,10 +113,10 @@ class Region:
             at, order = TwoPoint(loss, x[0].exp()), self.order_of_line(x[1].exp())
             return [(order.moment(at) / order.limit).log(), self.rise(at, order.c)]
 
-        found = newton(system, [m.log(), c.log()], bits)
-        if found is None or not abs(found[0] - m.log()) + abs(found[1] - c.log()) < RAY_NEAR:
+        values = newton(system, [m.log(), c.log()], bits)
+        if values is None or not abs(values[0] - m.log()) + abs(values[1] - c.log()) < RAY_NEAR:
             return None
-        at, order = TwoPoint(loss, found[0].exp().mid()), self.order_of_line(found[1].exp().mid())
+        at, order = TwoPoint(loss, values[0].exp().mid()), self.order_of_line(values[1].exp().mid())
         return Stop(at, order) if self.rise(at, arb(0)) > 0 else None
 
     def worst(self, at: TwoPoint, near: arb, bits: int) -> arb:
@@ -220,8 +220,8 @@ class Region:
             return (-beyond * beyond / (4 * self.rho)).exp()
         exponents = [order.k - order.c * epsilon for order in self.orders if order.c > 0]
         least = arb(0)
-        for each in exponents:
-            least = least.min(each)
+        for exponent in exponents:
+            least = least.min(exponent)
         return least.exp()
 
     def least(self, epsilon: arb) -> arb:

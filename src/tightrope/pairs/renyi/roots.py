@@ -38,13 +38,13 @@ def falsi(function: Callable[[arb], arb], low: Point, high: Point, bits: int) ->
 
 def newton(system: System, start: Sequence[arb], bits: int) -> list[arb] | None:
     """A root of as many equations as unknowns, from quotients of differences; None where it does not come closer."""
-    x, size = [each.mid() for each in start], len(start)
+    x, size = [value.mid() for value in start], len(start)
     nudge, before = arb(2) ** -(bits // 2), arb(1)
     for _ in range(SYSTEM_STEPS):
         at = [value.mid() for value in system(x)]
         columns = []
         for index in range(size):
-            moved = [each + nudge if place == index else each for place, each in enumerate(x)]
+            moved = [value + nudge if place == index else value for place, value in enumerate(x)]
             columns.append(
                 [((value.mid() - known) / nudge).mid() for value, known in zip(system(moved), at, strict=True)]
             )
@@ -60,7 +60,7 @@ def newton(system: System, start: Sequence[arb], bits: int) -> list[arb] | None:
             length = length.max(abs(move))
         if not length.is_finite() or not length < 2 * before:
             return None
-        x = [(each - move).mid() for each, move in zip(x, moves, strict=True)]
+        x = [(value - move).mid() for value, move in zip(x, moves, strict=True)]
         if length < arb(2) ** -(bits * 9 // 20):
             return x  # the next step is the square of this one
         before = length

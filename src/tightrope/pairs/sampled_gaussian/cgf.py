@@ -12,27 +12,27 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ... import work
+from ... import compute_budget
 from ...errors import UnsupportedMechanism
-from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay
-from ...facets.marks import Markable
+from ...facets.cgf import LOG_TOLERANCE, BallTilted, CfDecay, Cgf, Cumulants, NoCfDecay
+from ...facets.partition import Partitionable
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.mixture import STEEP_GROWTH, mixed_plain
 from ..gaussian.cgf import mu_bounds, mu_value
 from ..gaussian.pair import GaussianPair
-from .decay_ball import ball_decay
-from .grid import COARSE, choose_grid, choose_step, error_modes, log_cumulants, marked_strip, window
+from .decay_ball import ball_cf_decay
+from .grid import COARSE, choose_grid, choose_step, error_modes, log_cumulants, restricted_strip, window
 from .likelihood import Chance, Likelihood, likelihood
 from .quadrature_ball import sampled_normal_ball
-from .window import WHOLE, MarkWindow
+from .window import WHOLE, SoftWindow
 
 if TYPE_CHECKING:
     from ...kernels.quadrature import TiltedLaw
 
 ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 ALIAS_SLACK = 1e-9
-EXPONENT_MOST = 1e5
-COARSE_MOST = 20_000
+EXPONENT_MAX = 1e5
+COARSE_MAX = 20_000
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class SampledPart(Cgf):
     base: GaussianPair
     rate: Chance
     sign: int
-    marked: MarkWindow = WHOLE
+    window: SoftWindow = WHOLE
 
     @cached_property
     def mu(self) -> float:
@@ -59,27 +59,27 @@ class SampledPart(Cgf):
         return 1.0 + tilt if self.sign > 0 else -tilt
 
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
-        return choose_grid(self.mu, self.law, self.power(tilt), reach, log_tolerance, self.marked).size
+        return choose_grid(self.mu, self.law, self.power(tilt), reach, log_tolerance, self.window).size
 
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> TiltedLaw:
         from ...kernels.enclosure import enclosing
         from .quadrature_float import sampled_normal
 
         mu = enclosing(*mu_bounds(self.base))
-        return sampled_normal(mu, self.rate, self.sign, tilt, reach, log_tolerance, self.marked)
+        return sampled_normal(mu, self.rate, self.sign, tilt, reach, log_tolerance, self.window)
 
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
         mu = self.base.ball_mu()
-        return sampled_normal_ball(mu, self.rate, self.sign, tilt, reach, log_tolerance, self.marked)
+        return sampled_normal_ball(mu, self.rate, self.sign, tilt, reach, log_tolerance, self.window)
 
-    def decay(self, tilt: float) -> Decay:
+    def cf_decay(self, tilt: float) -> CfDecay:
         from .decay_float import decay
 
-        return decay(self.mu, self.law, self.power(tilt), self.marked) or NoDecay()
+        return decay(self.mu, self.law, self.power(tilt), self.window) or NoCfDecay()
 
-    def ball_decay(self, tilt: float) -> Decay:
+    def ball_cf_decay(self, tilt: float) -> CfDecay:
         with working_precision(BITS_START):
-            return ball_decay(self.base.ball_mu(), self.rate, self.power(tilt), self.marked) or NoDecay()
+            return ball_cf_decay(self.base.ball_mu(), self.rate, self.power(tilt), self.window) or NoCfDecay()
 
 
 class SampledCgf(SampledPart):
@@ -88,8 +88,8 @@ class SampledCgf(SampledPart):
     def cumulants(self, tilt: float) -> Cumulants:
         """Trapezoid sums in plain floats, coarse but far better than the choice of a contour needs."""
         step = min(0.7, 1.2 / self.mu)
-        found = log_cumulants(*self._coarse(self.mu, tilt, step, 7.0), step / ROOT_TWO_PI)
-        return Cumulants(found.value, self.sign * found.mean, found.variance)
+        cumulants = log_cumulants(*self._coarse(self.mu, tilt, step, 7.0), step / ROOT_TWO_PI)
+        return Cumulants(cumulants.value, self.sign * cumulants.mean, cumulants.variance)
 
     def log_mgf_above(self, tilt: float) -> float:
         """The trapezoid sum, raised by its error and by more than all roundings; K grows with mu.
@@ -97,14 +97,14 @@ class SampledCgf(SampledPart):
         The nodes reach 9 beyond everything heavy, so that what lies outside weighs less than e^-30.
         """
         mu, power = mu_bounds(self.base)[1], self.power(tilt)
-        strip = marked_strip(self.law, WHOLE)
+        strip = restricted_strip(self.law, WHOLE)
         step = choose_step(mu, power, 0.0, 25.0, strip)
-        if COARSE_MOST * step < 20.0:
+        if COARSE_MAX * step < 20.0:
             return float(self.tilted(tilt, 0.0, LOG_TOLERANCE).log_mgf.upper)
         _, logs = self._coarse(mu, tilt, step, 9.0)
         top = max(logs)
         error = math.exp(min(constant for constant, _ in error_modes(mu, power, step, strip)))
-        if not (error < 1e-6 and max(map(abs, logs)) < EXPONENT_MOST):
+        if not (error < 1e-6 and max(map(abs, logs)) < EXPONENT_MAX):
             return math.inf
         total = sum([math.exp(log - top) for log in logs])
         return top + math.log(total * step / ROOT_TWO_PI) + 2.0 * error + ALIAS_SLACK
@@ -116,16 +116,16 @@ class SampledCgf(SampledPart):
         if self.law is self.rate:
             low = math.floor(low / step) * step  # many tilts share nodes
         size = math.ceil((high - low) / step) + 1
-        if size > COARSE_MOST:
+        if size > COARSE_MAX:
             raise UnsupportedMechanism("its losses are too large for a contour; try engine='lattice'")
-        work.spend(COARSE * size)
+        compute_budget.spend(COARSE * size)
         values, bells = self._nodes(mu, low, step, size)
         return values, [power * value - bell for value, bell in zip(values, bells, strict=True)]
 
     def _nodes(self, mu: float, low: float, step: float, size: int) -> tuple[list[float], list[float]]:
         """log g and x^2/2 at the nodes from low on; those of other tilts from there on are not worked out again."""
         law, middle, last = self.law, 0.5 * mu * mu, low + (size - 1) * step
-        rate = law.share_of_hits  # or the rate
+        rate = law.participation_share  # or the rate
         plain = law is not self.rate and mu * last - middle <= STEEP_GROWTH and (rate < 0.5 or mu * low - middle > -1.0)
         here = mu, low, step, plain
         if here not in self._kept:  # a search stays with one
@@ -150,7 +150,7 @@ class SampledCgf(SampledPart):
     def _kept(self) -> dict[tuple[float, float, float, bool], tuple[list[float], list[float]]]:
         return {}
 
-    def marks(self) -> Markable | None:
-        from .marked import GaussianMarks
+    def partition(self) -> Partitionable | None:
+        from .restricted import GaussianPartition
 
-        return GaussianMarks(self.base, self.rate) if self.sign > 0 and self.rate != 1.0 else None
+        return GaussianPartition(self.base, self.rate) if self.sign > 0 and self.rate != 1.0 else None

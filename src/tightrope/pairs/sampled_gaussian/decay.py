@@ -18,7 +18,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from .window import MarkWindow
+from .window import SoftWindow
 
 Number = Any  # arrays of doubles, or balls: both have the operators
 
@@ -41,7 +41,7 @@ class Arithmetic(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class EdgeWeight:
     """An edge on a cell: its width, log of the largest 1 - weight, and minus the log of the least weight."""
 
     width: float
@@ -59,7 +59,7 @@ class DecayCell:
     share_right: Number
     other_left: Number
     other_right: Number
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[EdgeWeight, ...] = ()
 
     def spread(self, ops: Arithmetic) -> tuple[Number, Number]:
         """The least and the most of pi (1 - pi) on the cell.
@@ -92,7 +92,7 @@ class MixedCell:
     share_right: Number
     least: Number
     most: Number
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[EdgeWeight, ...] = ()
 
     def spread(self, ops: Arithmetic) -> tuple[Number, Number]:
         """The least and the most of V on the cell."""
@@ -125,7 +125,7 @@ class UnevenCell(MixedCell):
 Cell = DecayCell | MixedCell
 
 
-def shifts(marked: MarkWindow) -> list[tuple[float, float, float]]:
+def shifts(marked: SoftWindow) -> list[tuple[float, float, float]]:
     """Y as a fraction of pi/mu, b, and the most that Y may be: what to try."""
     most = [height * marked.narrowest for height in EDGE_HEIGHTS] if marked.edges else [math.inf]
     return [(fraction, eagerness, limit) for fraction, eagerness in SHIFTS for limit in most]
@@ -138,7 +138,7 @@ def shift_height(ops: Arithmetic, mu: Number, power: float, radius: float, heigh
     return height if limit == math.inf else ops.smaller(height, height * 0 + limit)
 
 
-def edge_lift(ops: Arithmetic, mark: Mark, high: Number) -> Number:
+def edge_lift(ops: Arithmetic, mark: EdgeWeight, high: Number) -> Number:
     """log of how much a weight grows at most between x and x + iy, 0 <= y <= high.
 
     With v = y/width and p the largest 1 - weight: v^2/2, or log(1 + p e^{v^2/2}) - log(1 - p).

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from ... import work
+from ... import compute_budget
 from ...kernels.ball import upper_float, working_precision
 from .cells import cell_edges
-from .decay import Cell, Mark, exponent, log_masses, shift_height, shifts, tail_slopes
+from .decay import Cell, EdgeWeight, exponent, log_masses, shift_height, shifts, tail_slopes
 from .likelihood import Chance, LikelihoodPoint, likelihood
-from .window import WHOLE, Edge, MarkWindow
+from .window import WHOLE, Edge, SoftWindow
 
 DECAY_BITS = 64
 BALL_CELL_WORK = 3e4  # units of work for a cell, to make it and to bound its U
@@ -40,16 +40,16 @@ class BallDecay:
     mu: arb
     power: float
     cells: tuple[tuple[Cell, arb, arb], ...]
-    marked: MarkWindow
+    window: SoftWindow
     end: arb
 
     def log_bound(self, radius: float) -> float:
         """An upper bound of log |phi(t)| for every t >= radius; 0 where nothing better is known."""
         if not radius >= 0.0:
             return 0.0
-        work.spend(BALL_CELL_WORK * len(self.cells))
+        compute_budget.spend(BALL_CELL_WORK * len(self.cells))
         with working_precision(DECAY_BITS):
-            return min(0.0, *(self._with_shift(radius, *shift) for shift in shifts(self.marked)))
+            return min(0.0, *(self._with_shift(radius, *shift) for shift in shifts(self.window)))
 
     def _with_shift(self, radius: float, fraction: float, eagerness: float, limit: float) -> float:
         height = shift_height(_Balls, self.mu, self.power, radius, fraction * arb.pi() / self.mu, limit)
@@ -63,21 +63,21 @@ class BallDecay:
                 falls += low * gain
             else:
                 rises += high * gain.max(arb(0))
-        lift = 1 + sum((1 / arb(edge.width) ** 2 for edge in self.marked.edges), arb(0))
+        lift = 1 + sum((1 / arb(edge.width) ** 2 for edge in self.window.edges), arb(0))
         back = self.end * height * (lift * height * height / 2).exp()
         near = falls / most + (rises + back) / least
         bounds = [upper_float(near.log1p()), upper_float(((far + back) / least).log())]
         return min(bounds)
 
 
-def ball_decay(mu: arb, rate: Chance, power: float, marked: MarkWindow = WHOLE) -> BallDecay | None:
+def ball_cf_decay(mu: arb, rate: Chance, power: float, marked: SoftWindow = WHOLE) -> BallDecay | None:
     """The cells for the law with density proportional to n g^power; None where the tails cannot be bounded."""
     with working_precision(DECAY_BITS):
         law = likelihood(float(mu.mid()), rate)
         points = cell_edges(law.mu, law, power, marked)
         if len(points) < 2:
             return None
-        work.spend(BALL_CELL_WORK * len(points))
+        compute_budget.spend(BALL_CELL_WORK * len(points))
         edges = [arb(point) for point in points]
         known = [law.ball_point(mu, edge) for edge in edges]
         slope_left, slope_right = tail_slopes(edges[0], edges[-1], known[0].share, mu, power, law.most)
@@ -106,7 +106,7 @@ def ball_decay(mu: arb, rate: Chance, power: float, marked: MarkWindow = WHOLE) 
             width = right - left
             cells.append((cell, width * low.exp() * least, width * high.exp() * most))
         first, last = (math.prod((weight[index][0] for weight in weights), start=arb(1)) for index in (0, -1))
-        unknown = tuple(Mark(edge.width, arb(0), arb.pos_inf()) for edge in marked.edges)
+        unknown = tuple(EdgeWeight(edge.width, arb(0), arb.pos_inf()) for edge in marked.edges)
         tail = law.ball_cell(mu, (edges[0], edges[0]), (None, known[0]), unknown)
         cells.append((tail, arb(0), first * at_edges[0].exp() / slope_left))
         end = last * at_edges[-1].exp()
@@ -116,11 +116,11 @@ def ball_decay(mu: arb, rate: Chance, power: float, marked: MarkWindow = WHOLE) 
         return BallDecay(mu, power, tuple(cells), marked, end if cut else arb(0))
 
 
-def _marks(edges: tuple[Edge, ...], weights: list[list[tuple[arb, arb]]]) -> tuple[tuple[Mark, ...], arb, arb]:
+def _marks(edges: tuple[Edge, ...], weights: list[list[tuple[arb, arb]]]) -> tuple[tuple[EdgeWeight, ...], arb, arb]:
     """The marks of a cell, and the least and the largest weight on it; each edge is monotone."""
     marks, least, most = [], arb(1), arb(1)
     for edge, ((left, left_missing), (right, right_missing)) in zip(edges, weights, strict=True):
         low, missing = (left, left_missing) if edge.side > 0 else (right, right_missing)
-        marks.append(Mark(edge.width, missing.log(), -low.log()))
+        marks.append(EdgeWeight(edge.width, missing.log(), -low.log()))
         least, most = least * low, most * (right if edge.side > 0 else left)
     return tuple(marks), least, most

@@ -13,18 +13,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ... import work
-from ...kernels.directed import FEW, MILLIONS, lowered, raised
+from ... import compute_budget
+from ...kernels.directed import FEW, MILLIONS, round_down, round_up
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from .cells import cell_edges
-from .decay import Cell, DecayCell, Mark, exponent, log_masses, shift_height, shifts, tail_slopes
+from .decay import Cell, DecayCell, EdgeWeight, exponent, log_masses, shift_height, shifts, tail_slopes
 from .likelihood import Chance, likelihood
-from .window import WHOLE, Edge, MarkWindow
+from .window import WHOLE, Edge, SoftWindow
 
 DECAY_SLACK = 1e-9
 FLOAT_CELL_WORK, MARK = 300.0, 1e3  # units of work for a cell, and for the weight of an edge at the end of one
-ODDS_MOST, RISE_MOST = 1e12, 600.0
+ODDS_MAX, RISE_MAX = 1e12, 600.0
 EXPONENT_ERROR, SHARE_ERROR = 64.0 * UNIT, 32.0 * UNIT  # of an exponent, and of U through the log odds, per size
 
 
@@ -50,16 +50,16 @@ class FloatDecay:
     least: FloatArray
     most: FloatArray
     slack: FloatArray
-    marked: MarkWindow = WHOLE
+    window: SoftWindow = WHOLE
     end: float = 0.0
 
     def log_bound(self, radius: float) -> float:
         """An upper bound of log |phi(t)| for every t >= radius; 0 where nothing better is known."""
         if not radius >= 0.0:
             return 0.0
-        work.spend(FLOAT_CELL_WORK * len(self.least))
+        compute_budget.spend(FLOAT_CELL_WORK * len(self.least))
         # All shifts at once: the cells are few, and a call of numpy costs more than they do.
-        tried = shifts(self.marked)
+        tried = shifts(self.window)
         eager = np.array([[eagerness] for _, eagerness, _ in tried])
         with np.errstate(all="ignore"):
             height = np.array(
@@ -74,10 +74,10 @@ class FloatDecay:
             least, most = float(np.sum(self.least)), float(np.sum(self.most))
             falls = np.sum(np.where(gain < 0.0, self.least * gain, 0.0), axis=1) / most
             rises = np.sum(np.where(gain < 0.0, 0.0, self.most * gain), axis=1) / least
-            back = self.end * height * np.exp(0.5 * self.marked.lift * height * height) if self.end else 0.0 * height
-            beyond = raised(back / least, MILLIONS)
-            near = lowered(falls, MILLIONS) + raised(rises, MILLIONS) + beyond
-            far = raised(np.sum(self.most * np.exp(bound), axis=1) / least, MILLIONS) + beyond
+            back = self.end * height * np.exp(0.5 * self.window.lift * height * height) if self.end else 0.0 * height
+            beyond = round_up(back / least, MILLIONS)
+            near = round_down(falls, MILLIONS) + round_up(rises, MILLIONS) + beyond
+            far = round_up(np.sum(self.most * np.exp(bound), axis=1) / least, MILLIONS) + beyond
         return min(_log_of_either(*each) for each in zip(near.tolist(), far.tolist(), strict=True))
 
 
@@ -85,7 +85,7 @@ def _log_of_either(near: float, far: float) -> float:
     """log(1 + near) or log far: 1 + E[expm1 U] is sharp where phi is close to 1, E[exp U] where it is small."""
     if not (math.isfinite(near) and math.isfinite(far)):
         return 0.0
-    near = lowered(math.log1p(near), MILLIONS) if near < 0.0 else 0.0
+    near = round_down(math.log1p(near), MILLIONS) if near < 0.0 else 0.0
     return min(0.0, near, math.log(max(far, 1e-300)) + DECAY_SLACK)
 
 
@@ -105,14 +105,14 @@ class CellTable(NamedTuple):
     slack: FloatArray
 
 
-def one_hit_cells(mu: float, odds: float, power: float, edges: FloatArray) -> CellTable | None:
+def subsampled_cells(mu: float, odds: float, power: float, edges: FloatArray) -> CellTable | None:
     """Those of one record, with these log odds at 0."""
     left, right = edges[:-1], edges[1:]
     logs = mu * edges + odds
     with np.errstate(over="ignore"):
         share, other = 1.0 / (1.0 + np.exp(-logs)), 1.0 / (1.0 + np.exp(logs))
     parts = abs(mu * edges) + abs(odds) + 0.5 * mu * mu
-    if not np.max(parts) < ODDS_MOST:
+    if not np.max(parts) < ODDS_MAX:
         return None
     at_edges, middles, scale = _log_densities(mu, odds, power, edges)
     width, largest = right - left, np.maximum(parts[:-1], parts[1:])
@@ -138,13 +138,13 @@ def _with_tails(cells: FloatArray, left: float, right: float) -> FloatArray:
     return values
 
 
-def decay(mu: float, rate: Chance, power: float, marked: MarkWindow = WHOLE) -> FloatDecay | None:
+def decay(mu: float, rate: Chance, power: float, marked: SoftWindow = WHOLE) -> FloatDecay | None:
     """The cells for the law with density proportional to n g^power; None where they cannot be trusted."""
     law = likelihood(mu, rate)
     edges: FloatArray = np.array(cell_edges(mu, law, power, marked))
     if edges.size < 2:
         return None
-    work.spend(MARK * len(marked.edges) * edges.size)
+    compute_budget.spend(MARK * len(marked.edges) * edges.size)
     table = law.float_cells(mu, power, edges)
     if table is None:
         return None
@@ -154,7 +154,7 @@ def decay(mu: float, rate: Chance, power: float, marked: MarkWindow = WHOLE) -> 
     slopes = tail_slopes(edges[0], edges[-1], first, mu, power, law.most)
     slopes = slopes if marked is WHOLE else (slopes[0] + marked.slope_left_of(float(edges[0])), 1.0)
     if marked is WHOLE and law.many and not slopes[1] > 1.0:
-        slopes = slopes[0], 1.0 / law.beyond(raised(mu, FEW), power, float(edges[-1]), 0.0)
+        slopes = slopes[0], 1.0 / law.beyond(round_up(mu, FEW), power, float(edges[-1]), 0.0)
     if not min(slopes) > 0.0:
         return None
     weights = [_EdgeWeights(edge, edges) for edge in marked.edges]
@@ -166,10 +166,10 @@ def decay(mu: float, rate: Chance, power: float, marked: MarkWindow = WHOLE) -> 
     high = high + table.error + sum(weight.most for weight in weights)
     tails = at_edges[[0, -1]] + table.at_ends[[0, -1]] + sum(weight.logs[[0, -1]] for weight in weights)
     with np.errstate(under="ignore", over="ignore"):
-        end = 0.0 if marked is WHOLE else raised(math.exp(min(700.0, tails[1])), MILLIONS) + 1e-300
+        end = 0.0 if marked is WHOLE else round_up(math.exp(min(700.0, tails[1])), MILLIONS) + 1e-300
         beyond = np.exp(tails) / np.array(slopes) * (1.0 if marked is WHOLE else np.array([1.0, 0.0]))
-        least = lowered(np.concatenate([width * np.exp(low), [0.0, 0.0]]), MILLIONS)
-        most = raised(np.concatenate([width * np.exp(high), beyond]), MILLIONS) + 1e-300  # what underflowed
+        least = round_down(np.concatenate([width * np.exp(low), [0.0, 0.0]]), MILLIONS)
+        most = round_up(np.concatenate([width * np.exp(high), beyond]), MILLIONS) + 1e-300  # what underflowed
     cells = replace(table.whole, marks=tuple(weight.mark for weight in weights))
     return FloatDecay(mu, power, cells, least, most, table.slack, marked, end)
 
@@ -193,12 +193,12 @@ def _log_densities(
         else:
             ratio = np.log1p(np.expm1(rise) / (1.0 + np.exp(-log0)))
         far = plain - np.logaddexp(0.0, log0)
-        ratio = np.where(abs(rise) > RISE_MOST, far, ratio)
+        ratio = np.where(abs(rise) > RISE_MAX, far, ratio)
         share, share0 = 1.0 / (1.0 + np.exp(-mu * points - odds)), 1.0 / (1.0 + np.exp(-log0))
     logs = power * ratio - bells
     parts = abs(mu * points) + abs(mu * centre) + abs(odds) + 0.5 * mu * mu
     # Far from x0 two logs are subtracted, and each errs on its own.
-    moved = np.where(abs(rise) > RISE_MOST, share + 2.0 * share0, abs(share - share0))
+    moved = np.where(abs(rise) > RISE_MAX, share + 2.0 * share0, abs(share - share0))
     scale = bells + abs(power) * (abs(ratio) + moved * parts + np.maximum(share, share0) * abs(rise))
     count = len(edges)
     at_ends = np.maximum(scale[:count], np.append(scale[count:], 0.0))
@@ -219,4 +219,4 @@ class _EdgeWeights:
         self.most = np.maximum(upper[:-1], upper[1:])
         tails = [np.inf, np.inf]
         log_missing = np.append(np.maximum(outside[:-1], outside[1:]), [0.0, 0.0])
-        self.mark = Mark(edge.width, log_missing, np.append(-self.least, tails))
+        self.mark = EdgeWeight(edge.width, log_missing, np.append(-self.least, tails))

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from operator import mul
 
 from ...facets.cgf import Cumulants
-from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
+from ...kernels.directed import MILLIONS, THOUSANDS, round_down, round_up
 from ...kernels.plain import dyadic
 from .likelihood import Chance, Likelihood, likelihood
-from .window import WHOLE, MarkWindow
+from .window import WHOLE, SoftWindow
 
 STRIP_FRACTIONS = (0.3, 0.5, 0.7, 0.85, 0.95)
 COARSE = 500.0  # units of work for a point of a sum in plain floats
@@ -71,7 +71,7 @@ class Grid:
         return self.left + self.right + 1
 
 
-def marked_strip(law: Likelihood, marked: MarkWindow) -> Strip:
+def restricted_strip(law: Likelihood, marked: SoftWindow) -> Strip:
     """The growth below the hard end of a window, where arg g(x + iy) <= mu s y; mu must not be below the true one."""
     if marked.end == math.inf:
         return Strip(marked.lift, float(law.most), most=law.most)
@@ -86,8 +86,8 @@ def falling_strip(law: Likelihood, mu: float, power: float, end: float) -> Strip
     share = law.share_above(end)
     if not 0.0 < share < 0.5:
         return None
-    lift = 1.0 + raised(SHARE_LIFT * -power * share * mu * mu, MILLIONS)
-    return Strip(lift, law.turning(share), lowered(math.sqrt(SHARE_TURN / share) / mu, MILLIONS), True, law.most)
+    lift = 1.0 + round_up(SHARE_LIFT * -power * share * mu * mu, MILLIONS)
+    return Strip(lift, law.turning(share), round_down(math.sqrt(SHARE_TURN / share) / mu, MILLIONS), True, law.most)
 
 
 def choose_step(mu: float, power: float, reach: float, log_tolerance: float, strip: Strip = PLAIN) -> float:
@@ -102,17 +102,17 @@ def choose_step(mu: float, power: float, reach: float, log_tolerance: float, str
 
 
 def choose_grid(
-    mu: float, rate: Chance, power: float, reach: float, log_tolerance: float, marked: MarkWindow = WHOLE
+    mu: float, rate: Chance, power: float, reach: float, log_tolerance: float, marked: SoftWindow = WHOLE
 ) -> Grid:
     """A grid with such a step, its ends where the density is about as small, or half a step before the hard end."""
     law = likelihood(mu, rate)
-    strip = marked_strip(law, marked)
+    strip = restricted_strip(law, marked)
     step = choose_step(mu, power, reach, log_tolerance, strip)
     if marked.end < math.inf:
         return _grid_to_end(law, power, log_tolerance, marked, step, strip)
     low, high = window(mu, law, power, math.sqrt(2.0 * (log_tolerance + 4.0)))
     if power < 0.0 and high - low > MANY_NODES * step:
-        cut = MarkWindow(end=_falling_end(mu, law, power, log_tolerance + 12.0))
+        cut = SoftWindow(end=_falling_end(mu, law, power, log_tolerance + 12.0))
         below = falling_strip(law, mu, power, cut.end)
         if below is not None:
             longer = choose_step(mu, power, reach, log_tolerance, below)
@@ -135,7 +135,7 @@ def _falling_end(mu: float, rate: Chance, power: float, fall: float) -> float:
 
 
 def _grid_to_end(
-    law: Likelihood, power: float, log_tolerance: float, marked: MarkWindow, step: float, strip: Strip
+    law: Likelihood, power: float, log_tolerance: float, marked: SoftWindow, step: float, strip: Strip
 ) -> Grid:
     """All nodes below the hard end on which the marked density is not negligible."""
     least, last = window(law.mu, law, power, math.sqrt(2.0 * (log_tolerance + 4.0)))[0], marked.end - 0.5 * step
@@ -162,7 +162,7 @@ def error_modes(mu: float, power: float, step: float, strip: Strip = PLAIN) -> t
         log_kappa = strip.log_kappa(mu, y, power)
         constant = math.log(2.0) + bell + log_kappa - turns - math.log1p(-math.exp(-turns))
         slack = 1e-12 * (1.0 + 2.0 * bell + log_kappa + turns)
-        modes.append((constant + slack, raised(mu * strip.share * y, THOUSANDS)))
+        modes.append((constant + slack, round_up(mu * strip.share * y, THOUSANDS)))
     return tuple(modes) or ((math.inf, 0.0),)
 
 

@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flint import arb
 
-from ...kernels.directed import MILLIONS, raised
+from ...kernels.directed import MILLIONS, round_up
 from ...kernels.plain import logistic, softplus
 from .decay import DecayCell
 from .window import ball_phi, log_phi
 
 if TYPE_CHECKING:
     from ...kernels.enclosure import Enclosure, FloatArray
-    from .decay import Cell, Mark
+    from .decay import Cell, EdgeWeight
     from .decay_float import CellTable
     from .quadrature_float import Centre
 
-SHARE_EXPONENT_MOST = 1e5  # an error of 1e-9 at most
+SHARE_EXPONENT_MAX = 1e5  # an error of 1e-9 at most
 MODE_WIDTH = 1e-3
 LOWEST = -5.0  # of all splits
 LARGE_LOSS = 40.0  # e^loss - 1 + rate is e^loss above
@@ -60,7 +60,7 @@ class Likelihood(ABC):
 
     @property
     @abstractmethod
-    def share_of_hits(self) -> float:
+    def participation_share(self) -> float:
         """About how likely there is a hit."""
 
     @abstractmethod
@@ -131,7 +131,7 @@ class Likelihood(ABC):
         mu: arb,
         ends: tuple[arb, arb],
         points: tuple[LikelihoodPoint | None, LikelihoodPoint | None],
-        marks: tuple[Mark, ...],
+        marks: tuple[EdgeWeight, ...],
     ) -> Cell:
         """A cell of a decay bound, from what is known at its ends; None stands for an end at infinity."""
 
@@ -176,7 +176,7 @@ def log_odds(mu: float, rate: float) -> float:
 
 
 @dataclass(frozen=True)
-class OneHit(Likelihood):
+class SubsampledLikelihood(Likelihood):
     """g = 1 - rate + rate e^{mu x - mu^2/2}."""
 
     mu: float
@@ -192,7 +192,7 @@ class OneHit(Likelihood):
         return 1
 
     @property
-    def share_of_hits(self) -> float:
+    def participation_share(self) -> float:
         return self.rate
 
     def log_g(self, x: float) -> float:
@@ -230,8 +230,8 @@ class OneHit(Likelihood):
         return max(base, shifted) + math.log1p(math.exp(-abs(base - shifted)))
 
     def share_above(self, x: float) -> float:
-        known = abs(self.mu * x) + abs(self.odds) + self.mu * self.mu < SHARE_EXPONENT_MOST
-        return raised(logistic(self.mu * x + self.odds), MILLIONS) if known else 1.0
+        known = abs(self.mu * x) + abs(self.odds) + self.mu * self.mu < SHARE_EXPONENT_MAX
+        return round_up(logistic(self.mu * x + self.odds), MILLIONS) if known else 1.0
 
     def highest(self, power: float, width: float) -> float:
         return power * self.mu + width
@@ -261,20 +261,20 @@ class OneHit(Likelihood):
         mu: arb,
         ends: tuple[arb, arb],
         points: tuple[LikelihoodPoint | None, LikelihoodPoint | None],
-        marks: tuple[Mark, ...],
+        marks: tuple[EdgeWeight, ...],
     ) -> Cell:
         left, right = points[0] or NOWHERE, points[1] or EVERYWHERE
         return DecayCell(*ends, left.share, right.share, left.other, right.other, marks)
 
     def float_cells(self, mu: float, power: float, edges: FloatArray) -> CellTable | None:
-        from .decay_float import one_hit_cells
+        from .decay_float import subsampled_cells
 
-        return one_hit_cells(mu, log_odds(mu, self.rate), power, edges)
+        return subsampled_cells(mu, log_odds(mu, self.rate), power, edges)
 
     def centre(self, mu: Enclosure, x: float) -> Centre:
-        from .quadrature_float import one_hit_centre
+        from .quadrature_float import subsampled_centre
 
-        return one_hit_centre(mu, self.rate, x)
+        return subsampled_centre(mu, self.rate, x)
 
 
 NOWHERE = LikelihoodPoint(arb(0), arb(0), arb(1))
@@ -284,4 +284,4 @@ Chance = float | Likelihood
 
 def likelihood(mu: float, chance: Chance) -> Likelihood:
     """That of one record in a sample at a rate, or the one that was given."""
-    return OneHit(mu, chance) if isinstance(chance, float | int) else chance
+    return SubsampledLikelihood(mu, chance) if isinstance(chance, float | int) else chance

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from ... import work
+from ... import compute_budget
 from ...kernels.ball import upper_float
 from ...kernels.quadrature_ball import BallLaw, total_mass
 from .grid import SHARE_LIFT, SHARE_TURN, Grid, choose_grid, error_modes, mode_heights
 from .likelihood import Chance, Likelihood, likelihood
-from .window import WHOLE, MarkWindow
+from .window import WHOLE, SoftWindow
 
 NODE_BYTES, NODE = 1024.0, 4e3  # bytes and units of work for a node in balls
 
@@ -34,7 +34,7 @@ class StripError:
     power: float
     grid: Grid
     ends: arb
-    marked: MarkWindow
+    window: SoftWindow
     edge: arb
 
     def at(self, t: float) -> arb:
@@ -52,7 +52,7 @@ class StripError:
         share = self.law.ball_turning(at_end)
         if not turn < arb.pi():
             return arb.pos_inf()
-        lift, kappa = 1 + sum((1 / arb(edge.width) ** 2 for edge in self.marked.edges), arb(0)), arb(1)
+        lift, kappa = 1 + sum((1 / arb(edge.width) ** 2 for edge in self.window.edges), arb(0)), arb(1)
         if self.power < 0.0 and grid.strip.has_kappa:
             if not (at_end < 0.5 and at_end * turn * turn <= SHARE_TURN):
                 return arb.pos_inf()
@@ -66,15 +66,15 @@ class StripError:
 
 
 def sampled_normal_ball(
-    mu: arb, rate: Chance, sign: int, tilt: float, reach: float, log_tolerance: float, marked: MarkWindow = WHOLE
+    mu: arb, rate: Chance, sign: int, tilt: float, reach: float, log_tolerance: float, marked: SoftWindow = WHOLE
 ) -> BallLaw:
     """The loss sign log g of a sampled normal, tilted by e^{tilt loss}; the marked part of it if there is a window."""
     power = 1.0 + tilt if sign > 0 else -tilt  # rounded: it chooses the grid only
     exact_power = 1 + arb(tilt) if sign > 0 else -arb(tilt)
     law = likelihood(float(mu.mid()), rate)
     grid = choose_grid(float(mu.mid()), law, power, reach, log_tolerance, marked)
-    work.hold(NODE_BYTES * grid.size)
-    work.spend(NODE * grid.size)
+    compute_budget.hold(NODE_BYTES * grid.size)
+    compute_budget.spend(NODE * grid.size)
 
     def loss_and_weight(x: arb) -> tuple[arb, arb]:
         log = law.ball_g(mu, x).log()
@@ -96,7 +96,7 @@ def sampled_normal_ball(
 
 
 def _ends(
-    mu: arb, grid: Grid, power: arb, law: Likelihood, marked: MarkWindow, weights: tuple[arb, ...], mass: arb
+    mu: arb, grid: Grid, power: arb, law: Likelihood, marked: SoftWindow, weights: tuple[arb, ...], mass: arb
 ) -> arb:
     """Mass beyond the nodes relative to the mass on them, by a geometric series; on the left if there is a hard end."""
     step, first = arb(grid.step), arb(grid.centre - grid.left * grid.step)

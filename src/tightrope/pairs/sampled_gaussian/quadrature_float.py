@@ -19,17 +19,17 @@ from typing import Protocol
 import numpy as np
 from flint import arb
 
-from ... import work
+from ... import compute_budget
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
+from ...kernels.directed import MILLIONS, THOUSANDS, round_down, round_up
 from ...kernels.enclosure import Enclosure, FloatArray, enclosing, exact, where
 from ...kernels.quadrature import QuadratureError, TiltedLaw, widened
 from .grid import Grid, choose_grid, error_modes, mode_heights
 from .likelihood import Chance, Likelihood, likelihood
-from .window import WHOLE, MarkWindow
+from .window import WHOLE, SoftWindow
 
 LOG_ROOT_TWO_PI = Enclosure(np.asarray(0.9189385332046727), np.asarray(5.6766759927222e-16))
-FLOAT_NODE_BYTES, MARKED_BYTES = 512.0, 1024.0  # a node in some thirty arrays of doubles, and with its weights
+FLOAT_NODE_BYTES, RESTRICTED_BYTES = 512.0, 1024.0  # a node in some thirty arrays of doubles, and with its weights
 MARK = 1e3  # units of work for the weights of one edge at a node
 CANCELLED = 1e-15  # more than the rounding of a power, of mu and of their product, where a difference of such is small
 CENTRE_BITS = 160  # 1 - rate is 2^-53 or more
@@ -37,7 +37,7 @@ OFFSET_SPLIT = 30.0  # above this exponent expm1 is traded for logs, far below o
 
 
 def sampled_normal(
-    mu: Enclosure, rate: Chance, sign: int, tilt: float, reach: float, log_tolerance: float, marked: MarkWindow = WHOLE
+    mu: Enclosure, rate: Chance, sign: int, tilt: float, reach: float, log_tolerance: float, marked: SoftWindow = WHOLE
 ) -> TiltedLaw:
     """The law tilted by e^{tilt loss}, for transforms up to |t| = reach; the marked part of it if there is a window."""
     nodes = _Nodes(mu, rate, sign, tilt, reach, log_tolerance, marked)
@@ -45,7 +45,7 @@ def sampled_normal(
     return TiltedLaw(nodes.log_g * float(sign), nodes.log_mgf, offsets, weights, nodes.error)
 
 
-def log_mgf_above(mu: Enclosure, rate: Chance, tilt: float, log_tolerance: float, marked: MarkWindow) -> float:
+def log_mgf_above(mu: Enclosure, rate: Chance, tilt: float, log_tolerance: float, marked: SoftWindow) -> float:
     """At or above log E[weight e^{tilt loss}], of use even where much lies next to the hard end.
 
     M <= sum + ends sum + strip M, with the errors of the quadrature at t = 0.
@@ -73,14 +73,14 @@ class _Nodes:
         tilt: float,
         reach: float,
         log_tolerance: float,
-        marked: MarkWindow,
+        marked: SoftWindow,
     ) -> None:
         base = 1.0 if sign > 0 else 0.0
         power, mu_up = base + sign * tilt, float(mu.upper)
         law = likelihood(mu_up, rate)
         grid = choose_grid(mu_up, law, power, reach, log_tolerance, marked)
-        work.hold((MARKED_BYTES if marked.edges else FLOAT_NODE_BYTES) * grid.size)
-        work.spend(MARK * len(marked.edges) * grid.size)
+        compute_budget.hold((RESTRICTED_BYTES if marked.edges else FLOAT_NODE_BYTES) * grid.size)
+        compute_budget.spend(MARK * len(marked.edges) * grid.size)
         steps: FloatArray = np.arange(-grid.left, grid.right + 1, dtype=np.float64) * grid.step
         if grid.end < math.inf:
             steps = np.append(steps, (grid.right + 0.5) * grid.step)
@@ -103,7 +103,7 @@ class _Nodes:
         self.log_lift, self.kept, self.log_unit = self.log_g * (sign * tilt), tilted_log[self.inside], log_unit
         plain_ends = math.inf
         if grid.end == marked.end:
-            plain_ends = _ends(place, scaled(plain_log), base, MarkWindow(end=marked.end))
+            plain_ends = _ends(place, scaled(plain_log), base, SoftWindow(end=marked.end))
             plain_ends += _beyond(mu_up, law, marked.end) if marked.end < math.inf else 0.0
         # M (at zero) for the tilted sum, 1 (at zero + beyond) for the plain one, and M >= 1/2.
         slack = 5.0 * at_zero + 2.0 * plain_ends
@@ -139,7 +139,7 @@ class Centre(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class OneHitCentre:
+class SubsampledCentre:
     """By the log odds of the shifted component there."""
 
     log_g: Enclosure
@@ -151,20 +151,20 @@ class OneHitCentre:
     def share_above(self, mu: float, before: float) -> float:
         """At most the odds."""
         odds = float(self.odds.exp().upper)
-        return min(1.0, raised(odds * math.exp(-lowered(mu, MILLIONS) * before), MILLIONS))
+        return min(1.0, round_up(odds * math.exp(-round_down(mu, MILLIONS) * before), MILLIONS))
 
     def share_below(self, mu: float, after: float) -> float:
         odds = float(self.odds.exp().upper) * math.exp(min(700.0, mu * after)) * (1.0 - 1e-6)
         return odds / (1.0 + odds)
 
 
-def one_hit_centre(mu: Enclosure, rate: float, centre: float) -> OneHitCentre:
+def subsampled_centre(mu: Enclosure, rate: float, centre: float) -> SubsampledCentre:
     """log g and the log odds of the shifted component, at the centre."""
     with working_precision(CENTRE_BITS):
         ball, share = arb(float(mu.value), float(mu.radius)), arb(rate)
         shift = ball * (arb(centre) - ball / 2)
         found = (share * shift.expm1()).log1p(), shift + share.log() - (-share).log1p()
-        return OneHitCentre(*(enclosing(lower_float(each), upper_float(each)) for each in found))
+        return SubsampledCentre(*(enclosing(lower_float(value), upper_float(value)) for value in found))
 
 
 def log_ratios(rise: Enclosure, log_odds: Enclosure) -> Enclosure:
@@ -202,7 +202,7 @@ class _Place:
     grid: Grid
 
 
-def _ends(place: _Place, weights: Enclosure, power: float, marked: MarkWindow) -> float:
+def _ends(place: _Place, weights: Enclosure, power: float, marked: SoftWindow) -> float:
     """Mass beyond the nodes relative to the mass on them, by a geometric series on both sides.
 
     The log density falls at least at the rate d beyond the last node: on the right d = x - a mu D (x for a < 0), on
@@ -225,7 +225,7 @@ def _ends(place: _Place, weights: Enclosure, power: float, marked: MarkWindow) -
     else:
         last, pull = grid.centre + grid.right * grid.step, max(power, 0.0) * mu * law.most
         right = last - pull - CANCELLED * (abs(last) + pull)
-    mass = lowered(float(np.sum(weights.lower[: grid.size].clip(0.0))), THOUSANDS)
+    mass = round_down(float(np.sum(weights.lower[: grid.size].clip(0.0))), THOUSANDS)
     if not (left > 0.0 and mass > 0.0):
         return np.inf
     first, last = float(weights[0].upper), float(weights[-1].upper)
@@ -238,10 +238,10 @@ def _ends(place: _Place, weights: Enclosure, power: float, marked: MarkWindow) -
         ends += last / grid.step * (1.0 / right + 2.0 * max(mode_heights(mu, grid.step, grid.strip), default=np.inf))
     else:
         ends += last / -np.expm1(-grid.step * right)
-    return float(raised(ends / mass, MILLIONS))
+    return float(round_up(ends / mass, MILLIONS))
 
 
-def _marks(marked: MarkWindow, points: FloatArray) -> tuple[Enclosure, Enclosure]:
+def _marks(marked: SoftWindow, points: FloatArray) -> tuple[Enclosure, Enclosure]:
     """log weight and 1 - weight at points up to the end; the latter adds what each edge takes of the rest."""
     log_weight, missing = exact(np.zeros_like(points)), exact(np.zeros_like(points))
     for edge in marked.edges:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from flint import arb
 
 from ...kernels.ball import BITS_START, erfc, lower_float, working_precision
-from ...kernels.directed import FEW, raised
+from ...kernels.directed import FEW, round_up
 
 if TYPE_CHECKING:
     from ...kernels.enclosure import Enclosure, FloatArray
@@ -69,7 +69,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkWindow:
+class SoftWindow:
     """A product of edges below a hard end; without either it is no window at all."""
 
     edges: tuple[Edge, ...] = ()
@@ -78,7 +78,7 @@ class MarkWindow:
     @property
     def lift(self) -> float:
         """How much faster the integrand grows off the real axis than a bell, at most; 1 without edges."""
-        return 1.0 + raised(sum(edge.width**-2 for edge in self.edges), FEW)
+        return 1.0 + round_up(sum(edge.width**-2 for edge in self.edges), FEW)
 
     @property
     def narrowest(self) -> float:
@@ -136,4 +136,4 @@ class MarkWindow:
         return min((edge.at / (1.0 + edge.width**2) - 2.0 * edge.width for edge in rising), default=math.inf)
 
 
-WHOLE = MarkWindow()
+WHOLE = SoftWindow()

@@ -19,12 +19,12 @@ from flint import acb, arb, ctx
 from ...facets.cgf import demand_ordinary
 from ...facets.lattice import ratio_ball
 from ...kernels.ball import BITS_START, working_precision
+from ...kernels.double_double import DoubleDouble, where
 from ...kernels.enclosure import Enclosure, FloatArray, enclosed, exact, falling
-from ...kernels.twofold import Twofold, where
 from ...pair import BallTails, LossRange, Pair, Tails
 from ..truncated.losses import Losses, LossesCgf, log_moment
+from .density_segment import LossPiece, Pieces
 from .shape import TopKind, TopShape, ends, kind_of, shape_of
-from .stretch import LossPiece, Pieces
 
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
@@ -53,8 +53,8 @@ class SparseVectorPair(Pair):
             kept[ctx.prec] = shape_of(self.threshold, self.answers, self.rising, self.kind)
         return kept[ctx.prec]
 
-    def tails(self, t: Twofold) -> Tails:
-        high, low, top, width, over_high, over_low, first, last = self._twofolds
+    def tails(self, t: DoubleDouble) -> Tails:
+        high, low, top, width, over_high, over_low, first, last = self._double_doubles
         with np.errstate(all="ignore"):
             under, over = (t + low).collapse() < 0.0, (t - high).collapse() >= 0.0
             left, right = (t - first).collapse() < 0.0, (t - last).collapse() >= 0.0
@@ -77,8 +77,8 @@ class SparseVectorPair(Pair):
         )
 
     @cached_property
-    def _twofolds(self) -> tuple[Twofold, ...]:
-        return tuple(_twofold(ball) for ball in self._numbers)
+    def _double_doubles(self) -> tuple[DoubleDouble, ...]:
+        return tuple(_double_double(ball) for ball in self._numbers)
 
     @cached_property
     def _enclosures(self) -> Enclosure:
@@ -94,10 +94,10 @@ class SparseVectorPair(Pair):
     def _between(self, shape: TopShape) -> tuple[arb, arb]:
         return (arb(0), arb(0)) if self.kind.wide else (shape.first, shape.last)
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
-        return falling(self._profile_ends, epsilon)
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
+        return falling(self._hockey_stick_ends, epsilon)
 
-    def _profile_ends(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _hockey_stick_ends(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """At each point the hull of the pieces that it may lie on."""
         high, low, top, width, over_high, over_low, first, last = (self._enclosures[index] for index in range(8))
         t, lower, upper = exact(points), np.full(points.shape, np.inf), np.full(points.shape, -np.inf)
@@ -143,7 +143,7 @@ class SparseVectorPair(Pair):
             found.append(BallTails(above, over_high * v.exp(), over_low * u.exp(), below))
         return BallTails(*(reduce(arb.union, column) for column in zip(*found, strict=True)))
 
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_hockey_stick(self, epsilon: arb) -> arb:
         shape = self.shape()
         high, low, top, width, over_high, over_low = shape
         first, last = self._between(shape)
@@ -170,7 +170,7 @@ class SparseVectorPair(Pair):
         high, low = ends(self.threshold, self.answers, self.rising)
         return LossRange(-ratio_ball(low), ratio_ball(high))
 
-    def profile_cost(self) -> int:
+    def hockey_stick_cost(self) -> int:
         return 2
 
     def cgf(self) -> Cgf:
@@ -205,6 +205,6 @@ class SparseVectorPair(Pair):
         return Losses(tuple(atoms), Pieces(tuple(pieces)))
 
 
-def _twofold(ball: arb) -> Twofold:
+def _double_double(ball: arb) -> DoubleDouble:
     high = float(ball.mid())
-    return Twofold(np.asarray(high), np.asarray(float((ball - high).mid())))
+    return DoubleDouble(np.asarray(high), np.asarray(float((ball - high).mid())))

@@ -20,7 +20,7 @@ from ...errors import UnsupportedMechanism
 from ...facets.lattice import ratio_ball
 from ...kernels.ball import BITS_START, working_precision
 
-BITS_MOST = 1 << 14  # no tie is known that lasts
+BITS_MAX = 1 << 14  # no tie is known that lasts
 
 
 class TopShape(NamedTuple):
@@ -84,7 +84,7 @@ def _steepest(answers: Fraction, rising: bool | None) -> arb:
 
 def _sign(formula: Callable[[], arb]) -> int:
     bits = BITS_START
-    while bits <= BITS_MOST:
+    while bits <= BITS_MAX:
         with working_precision(bits):
             value = formula()
             if value > 0 or value < 0:

@@ -16,22 +16,22 @@ from dataclasses import dataclass
 
 from flint import acb, arb
 
-from .fall import Fall, NormalFall
-from .stretch import NormalStretch, PartShape, Stretch
+from .density_segment import DensitySegment, NormalSegment, PartShape
+from .segment_decay import NormalDecay, SegmentDecay
 
 BENT = 0.19  # |L''(y) - L''(0)| <= BENT |y|^2 for |y| <= 1
 NEAR_CELLS = 0.25  # cells with w up to here are near
-CELL_SIGMA_LEAST = 40.0  # below, too few of them are
-SHIFTS_MOST = 1.0  # of D, in units of sigma
+CELL_SIGMA_MIN = 40.0  # below, too few of them are
+SHIFTS_MAX = 1.0  # of D, in units of sigma
 FAST = 0.1  # angle from one cell to the next: before, they are as good as a density; from there on they are paired
 PIECES = 4  # times from one piece to the next
 
 
 @dataclass(frozen=True)
-class CellStretch(Stretch):
+class CellSegment(DensitySegment):
     """The cells of a normal stretch between whole numbers."""
 
-    base: NormalStretch
+    base: NormalSegment
     sigma: arb
     shift: arb
 
@@ -67,11 +67,11 @@ class CellStretch(Stretch):
         """That of the base, which is as good for choices."""
         return self.base.shape(tilt)
 
-    def fall(self, tilt: float) -> Fall:
+    def cf_decay(self, tilt: float) -> SegmentDecay:
         c = arb(tilt)
         mine = self._common(acb(tilt)).real * self.base.moment(acb(tilt)).real - self.error(c, abs(c))
         share = self.base.moment(acb(tilt)).real / mine
-        return CellFall(self, self.base.fall(tilt), c, mine, share)
+        return CellDecay(self, self.base.cf_decay(tilt), c, mine, share)
 
     def horizon(self) -> arb:
         return 4 * arb.pi() / (3 * self.turn)
@@ -81,11 +81,11 @@ class CellStretch(Stretch):
 
 
 @dataclass(frozen=True)
-class CellFall(Fall):
+class CellDecay(SegmentDecay):
     """least: at or below the mass of the tilted cells. share: what they were before over that."""
 
-    cells: CellStretch
-    base: NormalFall
+    cells: CellSegment
+    base: NormalDecay
     tilt: arb
     least: arb
     share: arb
@@ -96,15 +96,15 @@ class CellFall(Fall):
         if not (self.least > 0 and (1 + self.tilt) * s < 4):
             return arb(1)
         fast = FAST / self.cells.turn
-        found, paired = arb(0), self._paired(radius.max(fast), s)
+        largest, paired = arb(0), self._paired(radius.max(fast), s)
         while radius < fast:
             following = (PIECES * radius).min(fast)
             falls = self.base.beyond(radius)
-            found = found.max(self._slow(falls, following))
+            largest = largest.max(self._slow(falls, following))
             if self._slow(falls, fast) <= paired:
                 break
             radius = following
-        return found.max(paired).min(arb(1))
+        return largest.max(paired).min(arb(1))
 
     def _slow(self, falls: arb, last: arb) -> arb:
         """Up to a time, where the base has fallen so far."""

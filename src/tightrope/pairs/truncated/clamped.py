@@ -14,14 +14,14 @@ from functools import cached_property
 import numpy as np
 from flint import arb
 
-from ...kernels.ball import BITS_MOST, BITS_START, least_known, working_precision
+from ...kernels.ball import BITS_MAX, BITS_START, least_known, working_precision
+from ...kernels.double_double import DoubleDouble, double_double
 from ...kernels.enclosure import exact
-from ...kernels.twofold import Twofold, twofold
 from ...pair import LossRange, Pair, Tails
+from .hockey_stick import Ends, ends_at
 from .losses import Losses
 from .noise import End, Place, from_balls, split, within
 from .pair import TruncatedPair, cell_loss, edge_place, least, mirrored, most
-from .profile import Ends, ends_at
 
 
 @dataclass(frozen=True)
@@ -31,25 +31,25 @@ class ClampedPair(TruncatedPair):
     left, right: where the lower end stops and the upper end starts.
     """
 
-    def tails(self, t: Twofold) -> Tails:
+    def tails(self, t: DoubleDouble) -> Tails:
         noise, shift = self.noise, split(self.noise.shift)
         x = least(most(noise.crossing(t), edge_place(self.left, -np.inf)), edge_place(self.right, np.inf))
         low, high = self._end_losses
         none, every = (t - high).collapse() >= 0.0, (t - low).collapse() < 0.0
         hi = np.where(none, np.inf, np.where(every, -np.inf, x.hi))
-        x = Twofold(hi, np.where(none | every, 0.0, x.lo))
-        moved, first, last = x - shift, twofold(-np.inf), twofold(np.inf)
+        x = DoubleDouble(hi, np.where(none | every, 0.0, x.lo))
+        moved, first, last = x - shift, double_double(-np.inf), double_double(np.inf)
         masses = ((moved, last), (x, last), (first, moved), (first, x))
         return Tails(*(noise.masses(start, stop) for start, stop in masses))
 
     @cached_property
-    def _end_losses(self) -> tuple[Twofold, Twofold]:
+    def _end_losses(self) -> tuple[DoubleDouble, DoubleDouble]:
         """Losses of the two ends, -inf and inf where they are absent."""
         with working_precision(BITS_START):
             low, high = self._ball_end_losses
             return (
-                twofold(-np.inf) if self.left is None else from_balls([low])[0],
-                twofold(np.inf) if self.right is None else from_balls([high])[0],
+                double_double(-np.inf) if self.left is None else from_balls([low])[0],
+                double_double(np.inf) if self.right is None else from_balls([high])[0],
             )
 
     @cached_property
@@ -82,7 +82,7 @@ class ClampedPair(TruncatedPair):
             with working_precision(bits):
                 low, high = self._ball_end_losses_now()
             known = (self.left is None or low.is_finite()) and (self.right is None or high.is_finite())
-            if known or bits >= BITS_MOST:
+            if known or bits >= BITS_MAX:
                 return low, high
             bits *= 2
 
@@ -114,13 +114,13 @@ class ClampedPair(TruncatedPair):
     def loss_range(self) -> LossRange:
         return LossRange(*self._ball_end_losses)
 
-    def rho(self) -> arb | None:
+    def zcdp_rho(self) -> arb | None:
         """That of the noise at most, since clamping is post-processing."""
-        return least_known(self.noise.rho(), Pair.rho(self))
+        return least_known(self.noise.zcdp_rho(), Pair.zcdp_rho(self))
 
-    def gaussian(self) -> arb | None:
+    def gdp_mu(self) -> arb | None:
         """That of the noise at most, likewise."""
-        return least_known(self.noise.gaussian(), Pair.gaussian(self))
+        return least_known(self.noise.gdp_mu(), Pair.gdp_mu(self))
 
     def losses(self) -> Losses:
         """The losses of the two ends are exact, whatever lies between."""
@@ -131,4 +131,4 @@ class ClampedPair(TruncatedPair):
             atoms.append((self.ball_below(self.ball_left)[0], low))
         if self.right is not None:
             atoms.append((self.ball_above(self.ball_right)[0], high))
-        return Losses(tuple(atoms), known.stretch)
+        return Losses(tuple(atoms), known.segment)

@@ -18,12 +18,12 @@ from flint import arb
 from ...errors import InvalidParameter
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.directed import exact_product
-from ...kernels.twofold import Twofold
+from ...kernels.double_double import DoubleDouble
 from ...pair import LossRange, Tails
+from .hockey_stick import Ends, enclosed_ball, ends_at
 from .losses import Losses
 from .noise import End, Place, moved, split, within
 from .pair import TruncatedPair, cell_loss, edge_place, least, mirrored, most
-from .profile import Ends, enclosed_ball, ends_at
 
 LEAST_KEPT = 1e-10  # below, tails divided by what is kept would lose their relative precision
 
@@ -37,7 +37,7 @@ class CutPair(TruncatedPair):
             if not self.ball_kept() > LEAST_KEPT:
                 raise InvalidParameter(f"the bounds leave less than {LEAST_KEPT:g} of the noise; move them or its mean")
 
-    def tails(self, t: Twofold) -> Tails:
+    def tails(self, t: DoubleDouble) -> Tails:
         noise, shift = self.noise, split(self.noise.shift)
         left, right = edge_place(self.left, -np.inf), edge_place(self.right, np.inf)
         x = least(most(noise.crossing(t), left + shift), right)

@@ -15,16 +15,16 @@ from flint import arb
 
 from ...errors import UnsupportedMechanism
 from ...kernels.ball import BITS_START, erfc, floors, working_precision
+from ...kernels.double_double import DoubleDouble, double_double
 from ...kernels.enclosure import Enclosure, FloatArray
 from ...kernels.normal import normal_tails
-from ...kernels.twofold import Twofold, twofold
 from ..gaussian.pair import GaussianPair
-from .cells import CELL_SIGMA_LEAST, SHIFTS_MOST, CellStretch
+from .cells import CELL_SIGMA_MIN, SHIFTS_MAX, CellSegment
+from .density_segment import DensitySegment, NormalSegment
 from .losses import Losses
 from .noise import End, Place, ShiftedNoise, from_balls, split
-from .stretch import NormalStretch, Stretch
 
-TABLE_MOST = 100_000
+TABLE_MAX = 100_000
 CELLS_BY_SERIES_FROM = 16.0
 INVERSE_ROOT_TWO_PI = 0.3989422804014327
 # Gauss-Legendre with 14 nodes on [-1, 1], the positive half: below 1e-17 relative on every use here.
@@ -44,7 +44,7 @@ class GaussianNoise(ShiftedNoise):
     def moving(self, shift: Fraction) -> GaussianNoise:
         return GaussianNoise(self.sigma, shift, self.whole)
 
-    def masses(self, start: Twofold, stop: Twofold) -> FloatArray:
+    def masses(self, start: DoubleDouble, stop: DoubleDouble) -> FloatArray:
         """A difference of tails where it cannot cancel, Gauss-Legendre around the middle where it could.
 
         Narrow means width w <= 1 and m w <= 2 for the middle m, in sigmas; with v in [-1, 1] the mass is
@@ -66,23 +66,25 @@ class GaussianNoise(ShiftedNoise):
                 total += weight * np.cosh(0.5 * node * reach * width) * np.exp(-0.125 * (node * width) ** 2)
             return np.where(narrow, density * width * total, wide)
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
-        return GaussianPair(((self.sigma, float(self.shift), 1),)).profile(epsilon)
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
+        return GaussianPair(((self.sigma, float(self.shift), 1),)).hockey_stick(epsilon)
 
-    def crossing(self, t: Twofold) -> Twofold:
+    def crossing(self, t: DoubleDouble) -> DoubleDouble:
         shift = split(self.shift)
-        square = twofold(self.sigma) * twofold(self.sigma)
+        square = double_double(self.sigma) * double_double(self.sigma)
         even = t * square / shift + shift / 2.0
         if not self.whole:
             return even
         far = 40.0 * self.sigma + float(self.shift)  # beyond, both laws are below the smallest double
         before = np.clip(even.floor(), -far, far)
-        return twofold(np.where(self._cell_exceeds(np.floor(before), t), np.floor(before), np.floor(before) + 1.0))
+        return double_double(
+            np.where(self._cell_exceeds(np.floor(before), t), np.floor(before), np.floor(before) + 1.0)
+        )
 
     def sure_crossings(self, t: FloatArray) -> list[Place | None]:
         if not self.whole or not self._by_series:
             return [None] * len(t)
-        crossing = self.crossing(twofold(t)).hi
+        crossing = self.crossing(double_double(t)).hi
         # The true crossing is the one whose two cells have losses on either side of t, with room for rounding.
         margin = 1e-12 * np.abs(t)
         before, after = self._cell_loss(crossing - 1.0).collapse(), self._cell_loss(crossing).collapse()
@@ -93,14 +95,14 @@ class GaussianNoise(ShiftedNoise):
     def _by_series(self) -> bool:
         return self.sigma >= CELLS_BY_SERIES_FROM and float(self.shift) <= self.sigma**2
 
-    def _cell_exceeds(self, before: FloatArray, t: Twofold) -> np.ndarray:
+    def _cell_exceeds(self, before: FloatArray, t: DoubleDouble) -> np.ndarray:
         """Whether the cell (before, before + 1] has a loss above t."""
         if self._by_series:
             return np.asarray((self._cell_loss(before) - t).collapse() > 0.0)
         place = np.clip(before - self._table_start, 0, len(self._table.hi) - 1).astype(np.int64)
         return np.asarray((self._table[place] - t).collapse() > 0.0)
 
-    def _cell_loss(self, before: FloatArray) -> Twofold:
+    def _cell_loss(self, before: FloatArray) -> DoubleDouble:
         """l(m) + log(A(y - D s) / A(y)) for the middle m of the cell, s = sigma^-2, y = m s.
 
         A(y) is the integral of cosh(y u) e^(-s u^2 / 2) over [0, 1/2]; A(y1) - A(y2) is that of
@@ -108,8 +110,8 @@ class GaussianNoise(ShiftedNoise):
         has full relative precision.
         """
         middle, shift = before + 0.5, split(self.shift)
-        inverse = 1.0 / (twofold(self.sigma) * twofold(self.sigma))
-        main = (twofold(middle) * 2.0 - shift) * shift * inverse / 2.0
+        inverse = 1.0 / (double_double(self.sigma) * double_double(self.sigma))
+        main = (double_double(middle) * 2.0 - shift) * shift * inverse / 2.0
         s, size = 1.0 / self.sigma**2, float(self.shift)
         fall, base = np.zeros_like(middle), np.zeros_like(middle)
         for node, weight in zip(NODES, WEIGHTS, strict=True):
@@ -124,12 +126,12 @@ class GaussianNoise(ShiftedNoise):
         return -math.ceil(41.0 * self.sigma)
 
     @cached_property
-    def _table(self) -> Twofold:
+    def _table(self) -> DoubleDouble:
         """Losses of all cells that either law can see in float64, for a small sigma."""
         cells = range(self._table_start, math.ceil(41.0 * self.sigma) + int(self.shift) + 1)
-        if len(cells) > TABLE_MOST:
+        if len(cells) > TABLE_MAX:
             raise UnsupportedMechanism(
-                f"more than {TABLE_MOST} outputs matter; divide the query, sigma, bounds and sensitivity"
+                f"more than {TABLE_MAX} outputs matter; divide the query, sigma, bounds and sensitivity"
             )
         with working_precision(BITS_START):
             balls = [self._ball_cell_loss(before) for before in cells]
@@ -178,7 +180,7 @@ class GaussianNoise(ShiftedNoise):
     def ball_losses(self, start: Place, stop: Place, kept: arb) -> Losses:
         """No atoms: l(x) rises with x."""
         low, high = (end if isinstance(end, float) else self.ball_loss_at(end) for end in (start, stop))
-        return Losses((), NormalStretch(self.ball_size(), low, high, kept))
+        return Losses((), NormalSegment(self.ball_size(), low, high, kept))
 
     def count_corners(self, first: Fraction | None, last: Fraction | None) -> float:
         return math.inf if first is None or last is None else float(last - first)
@@ -188,19 +190,19 @@ class GaussianNoise(ShiftedNoise):
 
     @property
     def has_moments(self) -> bool:
-        return not self.whole or (self.sigma >= CELL_SIGMA_LEAST and float(self.shift) <= SHIFTS_MOST * self.sigma)
+        return not self.whole or (self.sigma >= CELL_SIGMA_MIN and float(self.shift) <= SHIFTS_MAX * self.sigma)
 
-    def rounded(self, stretch: Stretch) -> Stretch:
+    def rounded(self, stretch: DensitySegment) -> DensitySegment:
         if not self.whole:
             return stretch
-        assert isinstance(stretch, NormalStretch)
-        return CellStretch(stretch, arb(self.sigma), self.ball_shift)
+        assert isinstance(stretch, NormalSegment)
+        return CellSegment(stretch, arb(self.sigma), self.ball_shift)
 
     def ball_size(self) -> arb:
         return self.ball_shift / arb(self.sigma)
 
-    def rho(self) -> arb:
+    def zcdp_rho(self) -> arb:
         return (self.ball_shift / arb(self.sigma)) ** 2 / 2
 
-    def gaussian(self) -> arb:
+    def gdp_mu(self) -> arb:
         return self.ball_size()

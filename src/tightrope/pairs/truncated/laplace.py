@@ -15,12 +15,12 @@ from flint import arb
 from ...facets.concentrated import rho_of_laplace
 from ...facets.gaussian import mu_of_laplace
 from ...kernels.ball import floors
+from ...kernels.double_double import DoubleDouble, double_double
 from ...kernels.enclosure import Enclosure, FloatArray
-from ...kernels.twofold import Twofold, twofold
 from ..laplace.pair import LaplacePair
+from .density_segment import ExponentialSegment
 from .losses import Losses
 from .noise import End, Place, ShiftedNoise, split, within
-from .stretch import ExponentialStretch
 
 
 @dataclass(frozen=True)
@@ -34,32 +34,32 @@ class LaplaceNoise(ShiftedNoise):
     def moving(self, shift: Fraction) -> LaplaceNoise:
         return LaplaceNoise(self.scale, shift, self.whole)
 
-    def masses(self, start: Twofold, stop: Twofold) -> FloatArray:
+    def masses(self, start: DoubleDouble, stop: DoubleDouble) -> FloatArray:
         a, b = start / self.scale, stop / self.scale
         with np.errstate(all="ignore"):
             gap = b - a
             share = -np.where(np.isnan(gap.hi), 0.0, (-gap).expm1().collapse())
             right, left = a.hi >= 0.0, b.hi <= 0.0
-            near = Twofold(
+            near = DoubleDouble(
                 np.where(right, -a.hi, np.minimum(b.hi, 0.0)), np.where(right, -a.lo, np.where(left, b.lo, 0.0))
             )
             beside = near.exp().collapse() * share / 2.0
             across = -((-b).expm1().collapse() + a.expm1().collapse()) / 2.0
             return np.where(right | left, beside, across)
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
-        return LaplacePair(self.scale, float(self.shift)).profile(epsilon)
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
+        return LaplacePair(self.scale, float(self.shift)).hockey_stick(epsilon)
 
-    def crossing(self, t: Twofold) -> Twofold:
+    def crossing(self, t: DoubleDouble) -> DoubleDouble:
         shift = split(self.shift)
         edge = shift / self.scale
         with np.errstate(all="ignore"):
             over, under = (t - edge).collapse() >= 0.0, (t + edge).collapse() < 0.0
             even = (t * self.scale + shift) / 2.0
             if self.whole:
-                even = twofold(np.clip((even + 0.5).floor(), 0.0, float(self.shift)))
+                even = double_double(np.clip((even + 0.5).floor(), 0.0, float(self.shift)))
             hi = np.where(over, np.inf, np.where(under, -np.inf, even.hi))
-            return Twofold(hi, np.where(over | under, 0.0, even.lo))
+            return DoubleDouble(hi, np.where(over | under, 0.0, even.lo))
 
     def ball_mass(self, start: Place, stop: Place) -> arb:
         """The smaller tails on either side of 0, subtracted on one side and added up across."""
@@ -113,7 +113,7 @@ class LaplaceNoise(ShiftedNoise):
         if first >= last:
             return Losses(tuple(atoms), None)
         low, high = self.ball_loss_at(first), self.ball_loss_at(last)
-        return Losses(tuple(atoms), ExponentialStretch(edge, low, high, kept))
+        return Losses(tuple(atoms), ExponentialSegment(edge, low, high, kept))
 
     def count_corners(self, first: Fraction | None, last: Fraction | None) -> float:
         return float(self.shift)
@@ -132,8 +132,8 @@ class LaplaceNoise(ShiftedNoise):
     def ball_size(self) -> arb:
         return self.ball_shift / arb(self.scale)
 
-    def rho(self) -> arb:
+    def zcdp_rho(self) -> arb:
         return rho_of_laplace(self.ball_size())
 
-    def gaussian(self) -> arb:
+    def gdp_mu(self) -> arb:
         return mu_of_laplace(self.ball_size())

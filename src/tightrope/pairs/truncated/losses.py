@@ -16,11 +16,11 @@ from typing import NamedTuple, Protocol
 from flint import acb, arb, ctx
 
 from ...errors import UnsupportedMechanism
-from ...facets.cgf import Cgf, Cumulants, Decay
+from ...facets.cgf import CfDecay, Cgf, Cumulants
 from ...kernels.ball import BITS_START, complex_log, lower_float, upper_float, working_precision
 from ..node_powers import PowerTilted
-from .fall import Fall
-from .stretch import PartShape, Stretch, bits_of
+from .density_segment import DensitySegment, PartShape, bits_of
+from .segment_decay import SegmentDecay
 
 NODE_POINTS = 15000  # a node takes 50 to 200 microseconds; where thousands are needed a lattice is as fast
 LEAST_VARIANCE = 1e-300
@@ -41,18 +41,18 @@ class Losses:
     """atoms: mass under the first law, and loss."""
 
     atoms: tuple[tuple[arb, arb], ...]
-    stretch: Stretch | None
+    segment: DensitySegment | None
 
     def moment(self, z: acb) -> acb:
         """M(z)."""
-        found = acb(0) if self.stretch is None else self.stretch.moment(z)
-        return sum((mass * (z * loss).exp() for mass, loss in self.atoms), found)
+        value = acb(0) if self.segment is None else self.segment.moment(z)
+        return sum((mass * (z * loss).exp() for mass, loss in self.atoms), value)
 
     def spare_bits(self, tilt: float, time: float) -> int:
         """Bits that M(tilt + i time) loses, about."""
         size = sum((abs(loss) for _, loss in self.atoms), arb(1))
         known = 24 + bits_of((abs(arb(tilt)) + time + 1) * size)
-        most = known if self.stretch is None else max(known, self.stretch.spare_bits(tilt, time))
+        most = known if self.segment is None else max(known, self.segment.spare_bits(tilt, time))
         return SPARE_STEP * math.ceil(most / SPARE_STEP)
 
     def spread(self, tilt: float) -> Spread:
@@ -61,8 +61,8 @@ class Losses:
         parts = [
             PartShape(mass.log() + tilt * loss, loss, none, none, none, none) for mass, loss in self.atoms if mass > 0
         ]
-        if self.stretch is not None:
-            parts.append(self.stretch.shape(tilt))
+        if self.segment is not None:
+            parts.append(self.segment.shape(tilt))
         top = max((part.log.mid() for part in parts), key=float)
         weights = [(part.log - top).exp() for part in parts]
         total = sum(weights, none)
@@ -109,17 +109,17 @@ class LossesDecay:
     """share: that of the stretch. early: how the whole loss falls at small times, where that is known."""
 
     share: arb
-    fall: Fall
+    fall: SegmentDecay
     early: Early | None
     bits: int
 
     def log_bound(self, radius: float) -> float:
         with working_precision(self.bits):
-            found = self._log_by_fall(arb(radius))
+            value = self._log_by_fall(arb(radius))
             if self.early is not None:
                 gone, later = self.early.until(arb(radius))
-                found = found.min(self._log_by_fall(later).max((-gone).log1p() / 2))
-            return min(0.0, upper_float(found))
+                value = value.min(self._log_by_fall(later).max((-gone).log1p() / 2))
+            return min(0.0, upper_float(value))
 
     def _log_by_fall(self, radius: arb) -> arb:
         return (self.share * (self.fall.beyond(radius) - 1)).log1p()
@@ -155,7 +155,7 @@ class LossesCgf(Cgf):
         with working_precision(BITS_START):
             spare = self.pair.exact_losses().spare_bits(tilt, 0.0)
         with working_precision(BITS_START + spare):
-            log, mean, second, _ = (float(each.mid()) for each in self.pair.exact_losses().spread(tilt))
+            log, mean, second, _ = (float(value.mid()) for value in self.pair.exact_losses().spread(tilt))
         if not math.isfinite(log + mean + second):
             raise UnsupportedMechanism("its losses cannot be told apart under this tilt; try engine='lattice'")
         return Cumulants(log, mean, max(second, LEAST_VARIANCE))
@@ -175,26 +175,26 @@ class LossesCgf(Cgf):
 
     def horizon(self) -> float:
         with working_precision(BITS_START):
-            stretch = self.pair.exact_losses().stretch
+            stretch = self.pair.exact_losses().segment
             ends = None if stretch is None else stretch.horizon()
             return math.inf if ends is None else lower_float(ends)
 
-    def ball_decay(self, tilt: float) -> Decay:
+    def ball_cf_decay(self, tilt: float) -> CfDecay:
         with working_precision(BITS_START):
             bits = BITS_START + self.pair.exact_losses().spare_bits(tilt, 0.0)
         with working_precision(bits):
             losses = self.pair.exact_losses()
-            if losses.stretch is None:
-                return Cgf.ball_decay(self, tilt)
-            share = losses.stretch.moment(acb(tilt)).real / losses.moment(acb(tilt)).real
+            if losses.segment is None:
+                return Cgf.ball_cf_decay(self, tilt)
+            share = losses.segment.moment(acb(tilt)).real / losses.moment(acb(tilt)).real
             _, _, second, fourth = losses.spread(tilt)
-            early = Early(second, (fourth + 3 * second * second) / 12) if losses.stretch.horizon() is None else None
-            return LossesDecay(share, losses.stretch.fall(tilt), early, bits)
+            early = Early(second, (fourth + 3 * second * second) / 12) if losses.segment.horizon() is None else None
+            return LossesDecay(share, losses.segment.cf_decay(tilt), early, bits)
 
 
 def log_moment(losses: Callable[[], Losses], z: acb) -> acb:
     """K(z) by the formula."""
     spare = losses().spare_bits(float(z.real.mid()), abs(float(z.imag.mid())))
     with working_precision(ctx.prec + spare):
-        found = losses().moment(z)
-        return acb(found.real.log()) if z.imag.is_zero() else complex_log(found)
+        value = losses().moment(z)
+        return acb(value.real.log()) if z.imag.is_zero() else complex_log(value)

@@ -17,12 +17,12 @@ import numpy as np
 from flint import arb
 
 from ...facets.lattice import ratio_ball
+from ...kernels.double_double import DoubleDouble
 from ...kernels.enclosure import Enclosure, FloatArray
-from ...kernels.twofold import Twofold
 
 if TYPE_CHECKING:
+    from .density_segment import DensitySegment
     from .losses import Losses
-    from .stretch import Stretch
 
 # A place on the line in balls; the two infinities are floats, because infinite balls forget their sign.
 Place = arb | float
@@ -43,11 +43,11 @@ class ShiftedNoise(ABC):
         """The same noise with another shift, a double."""
 
     @abstractmethod
-    def masses(self, start: Twofold, stop: Twofold) -> FloatArray:
+    def masses(self, start: DoubleDouble, stop: DoubleDouble) -> FloatArray:
         """P[start < noise <= stop] for start <= stop, which may be infinite."""
 
     @abstractmethod
-    def crossing(self, t: Twofold) -> Twofold:
+    def crossing(self, t: DoubleDouble) -> DoubleDouble:
         """c(t), the end of the outputs whose loss is at most t; -inf and inf where there are none or no others."""
 
     @abstractmethod
@@ -83,7 +83,7 @@ class ShiftedNoise(ABC):
         """Whether moments are known as `rounded` needs them."""
         return not self.whole
 
-    def rounded(self, stretch: Stretch) -> Stretch:
+    def rounded(self, stretch: DensitySegment) -> DensitySegment:
         """What becomes of a stretch between whole numbers where outputs are rounded."""
         return stretch
 
@@ -92,7 +92,7 @@ class ShiftedNoise(ABC):
         """The shift in units of the noise."""
 
     @abstractmethod
-    def profile(self, epsilon: Enclosure) -> Enclosure:
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
         """H(e^epsilon) of the shifted noise against the noise, not rounded and not truncated."""
 
     def sure_crossings(self, t: FloatArray) -> list[Place | None]:
@@ -103,11 +103,11 @@ class ShiftedNoise(ABC):
         """The mass under the first law, around D."""
         return self.ball_mass(moved(start, -self.ball_shift), moved(stop, -self.ball_shift))
 
-    def rho(self) -> arb | None:
+    def zcdp_rho(self) -> arb | None:
         """K(c) <= c (c + 1) rho of the noise against the shifted noise, where more is known than by its losses."""
         return None
 
-    def gaussian(self) -> arb | None:
+    def gdp_mu(self) -> arb | None:
         """A mu whose Gaussian pair dominates the noise against the shifted noise, likewise."""
         return None
 
@@ -130,14 +130,14 @@ def within(x: Place, low: Place, high: Place) -> Place:
     return x if isinstance(high, float) else x.min(high)
 
 
-def split(number: Fraction) -> Twofold:
+def split(number: Fraction) -> DoubleDouble:
     """The two doubles nearest to an exact number."""
     high = float(number)
-    return Twofold(np.asarray(high), np.asarray(float(number - Fraction(high))))
+    return DoubleDouble(np.asarray(high), np.asarray(float(number - Fraction(high))))
 
 
-def from_balls(balls: list[arb]) -> Twofold:
+def from_balls(balls: list[arb]) -> DoubleDouble:
     """Heads and tails of narrow balls."""
     high = np.array([float(ball.mid()) for ball in balls])
     low = np.array([float((ball - head).mid()) for ball, head in zip(balls, high, strict=True)])
-    return Twofold(high, low)
+    return DoubleDouble(high, low)

@@ -23,12 +23,12 @@ from flint import acb, arb, ctx
 from ...facets.cgf import demand_ordinary
 from ...facets.lattice import ratio_ball
 from ...kernels.ball import BITS_START, hull, working_precision
+from ...kernels.double_double import DoubleDouble, double_double
 from ...kernels.enclosure import Enclosure
-from ...kernels.twofold import Twofold, twofold
 from ...pair import BallTails, Pair
+from .hockey_stick import Ends, by_formula, hockey_stick_by_balls, hockey_stick_by_ends
 from .losses import Losses, LossesCgf, log_moment
 from .noise import End, Place, ShiftedNoise, split
-from .profile import Ends, by_formula, profile_by_balls, profile_by_ends
 from .summed import summed_log_moment
 
 if TYPE_CHECKING:
@@ -86,15 +86,15 @@ class TruncatedPair(Pair):
     def corners(self) -> list[End]:
         """The ends of all that both laws have, and the whole numbers between which the loss may change."""
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
+    def hockey_stick(self, epsilon: Enclosure) -> Enclosure:
         ends = self.ends if by_formula(self.noise, epsilon) else None
-        return profile_by_balls(self, epsilon) if ends is None else profile_by_ends(ends, self.noise, epsilon)
+        return hockey_stick_by_balls(self, epsilon) if ends is None else hockey_stick_by_ends(ends, self.noise, epsilon)
 
     def ball_tails(self, t: arb) -> BallTails:
         found = [BallTails(*self.ball_above(x), *self.ball_below(x)) for x in self._places(t, None)]
         return BallTails(*(reduce(hull, column) for column in zip(*found, strict=True)))
 
-    def ball_profile(self, epsilon: arb, crossing: Place | None = None) -> arb:
+    def ball_hockey_stick(self, epsilon: arb, crossing: Place | None = None) -> arb:
         """Every half-line gives a value at or below H, and the true one attains it: the maximum is exact."""
         alpha, found = epsilon.exp(), [self.ball_above(x) for x in self._places(epsilon, crossing)]
         return reduce(arb.max, [p - alpha * q for p, q in found])
@@ -105,7 +105,7 @@ class TruncatedPair(Pair):
             return None
         demand_ordinary(self.noise.ball_size)
         with working_precision(BITS_START):
-            return None if self.losses().stretch is None else LossesCgf(self)
+            return None if self.losses().segment is None else LossesCgf(self)
 
     def log_moment(self, z: acb) -> acb | None:
         if self.disjoint():
@@ -119,8 +119,10 @@ class TruncatedPair(Pair):
         """The finite losses of the outputs as they are, rounded or not, worked out once for each precision."""
         kept: dict[int, Losses] = self.__dict__.setdefault("_exact_losses", {})
         if ctx.prec not in kept:
-            found = self.losses()
-            kept[ctx.prec] = Losses(found.atoms, None if found.stretch is None else self.noise.rounded(found.stretch))
+            losses = self.losses()
+            kept[ctx.prec] = Losses(
+                losses.atoms, None if losses.segment is None else self.noise.rounded(losses.segment)
+            )
         return kept[ctx.prec]
 
     def disjoint(self) -> bool:
@@ -141,21 +143,21 @@ def cell_loss(noise: ShiftedNoise, start: Place, stop: Place) -> arb:
     return (noise.ball_moved_mass(start, stop) / noise.ball_mass(start, stop)).log()
 
 
-def edge_place(edge: Edge, missing: float) -> Twofold:
-    return twofold(missing) if edge is None else split(edge)
+def edge_place(edge: Edge, missing: float) -> DoubleDouble:
+    return double_double(missing) if edge is None else split(edge)
 
 
 def mirrored(edge: Edge, shift: Fraction) -> Edge:
     return None if edge is None else shift - edge
 
 
-def most(x: Twofold, floor: Twofold) -> Twofold:
+def most(x: DoubleDouble, floor: DoubleDouble) -> DoubleDouble:
     """The larger of the two; infinities compare as they should."""
     with np.errstate(all="ignore"):
         gap = (x - floor).collapse()
     above = np.where(np.isnan(gap), x.hi >= floor.hi, gap >= 0.0)
-    return Twofold(np.where(above, x.hi, floor.hi), np.where(above, x.lo, floor.lo))
+    return DoubleDouble(np.where(above, x.hi, floor.hi), np.where(above, x.lo, floor.lo))
 
 
-def least(x: Twofold, ceiling: Twofold) -> Twofold:
+def least(x: DoubleDouble, ceiling: DoubleDouble) -> DoubleDouble:
     return -most(-x, -ceiling)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from flint import acb, arb, ctx
 
 from ...kernels.ball import complex_log, integer, working_precision
+from .density_segment import NormalSegment
 from .losses import Losses
-from .stretch import NormalStretch
 
 if TYPE_CHECKING:
     from .pair import TruncatedPair
@@ -24,20 +24,20 @@ CELLS_SUMMED = 20_000  # a second
 def summed_log_moment(pair: TruncatedPair, z: acb) -> acb | None:
     """K(z); None where there are too many cells, or none that are normal."""
     known = pair.losses()
-    if not isinstance(known.stretch, NormalStretch):
+    if not isinstance(known.segment, NormalSegment):
         return None
     spare = 64 + known.spare_bits(float(z.real.mid()), abs(float(z.imag.mid())))
     with working_precision(ctx.prec + spare):
         known = pair.losses()
-        assert isinstance(known.stretch, NormalStretch)
-        cells = _cells(pair, known.stretch, z)
+        assert isinstance(known.segment, NormalSegment)
+        cells = _cells(pair, known.segment, z)
         if cells is None:
             return None
-        found = Losses(known.atoms, None).moment(z) + cells
-        return acb(found.real.log()) if z.imag.is_zero() else complex_log(found)
+        value = Losses(known.atoms, None).moment(z) + cells
+        return acb(value.real.log()) if z.imag.is_zero() else complex_log(value)
 
 
-def _cells(pair: TruncatedPair, stretch: NormalStretch, z: acb) -> acb | None:
+def _cells(pair: TruncatedPair, stretch: NormalSegment, z: acb) -> acb | None:
     noise, c, mu = pair.noise, z.real, stretch.mu
     v, shift = (2 * (ctx.prec + 16) * arb(2).log()).sqrt(), noise.ball_shift
     reach, centre = v * shift / mu, (c + 1) * shift

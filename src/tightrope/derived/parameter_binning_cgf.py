@@ -1,0 +1,230 @@
+"""The cgf of pooled uses: sum of n log M_A + sum_i log(1 + v_i (M_B/M_A - 1)) over cells, by a series in M_B/M_A - 1.
+
+Guarantee: float64 with the radii of kernels.bin_factor, or balls; refuses where the series may not converge.
+Proof: docs/proofs/pools.md, section 3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from flint import acb, arb
+
+from .. import compute_budget
+from ..errors import UnsupportedMechanism
+from ..facets.cgf import BallTilted, CfDecay, Cgf, Cumulants, Tilted
+from ..facets.cumulant import cgf_of
+from ..kernels.ball import BITS_START, upper_float, working_precision
+from ..kernels.directed import MILLIONS, round_down
+from .parameter_binning import ParameterBin, ParameterBinningPair
+
+if TYPE_CHECKING:
+    from ..kernels.contour_sum import Factor
+    from ..kernels.enclosure import Enclosure
+    from ..kernels.quadrature import TiltedLaw, Transform
+
+TOO_FAR = "its kinds are too far apart for pools; engine='lattice' does without them"
+BALL_SERIES = 40  # terms of a series that falls like powers of 1/2
+BINNING_HALF = 0.5
+NODE_TRANSFORM_BYTES = 128.0  # of one node of one transform
+
+
+@dataclass(frozen=True)
+class ParameterBinningCgf(Cgf):
+    """K of all uses of all cells."""
+
+    pair: ParameterBinningPair
+
+    @cached_property
+    def kinds(self) -> tuple[Cgf, ...]:
+        """Those of all kinds."""
+        return tuple(cgf_of(kind) for kind in self.pair.kinds)
+
+    @cached_property
+    def _uses(self) -> Mapping[int, float]:
+        """How many uses of each kind there are, about."""
+        found = dict.fromkeys(self.pair.used, 0.0)
+        for cell in self.pair.cells:
+            moved = math.fsum(weight * count for weight, count in cell.weights)
+            found[cell.low] += cell.uses - moved
+            found[cell.high] += moved
+        return found
+
+    def cumulants(self, tilt: float) -> Cumulants:
+        """To first order in the distance of two kinds, which is all that a choice needs."""
+        parts = [(self.kinds[place].cumulants(tilt), uses) for place, uses in self._uses.items()]
+        return Cumulants(*(math.fsum(uses * part[index] for part, uses in parts) for index in range(3)))
+
+    def log_mgf_above(self, tilt: float) -> float:
+        """Those of the tops."""
+        tops = {cell.top for cell in self.pair.cells}
+        above = {place: arb(self.kinds[place].log_mgf_above(tilt)) for place in tops}
+        with working_precision(BITS_START):
+            return upper_float(sum((cell.uses * above[cell.top] for cell in self.pair.cells), arb(0)))
+
+    def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
+        return sum(self.kinds[place].points(tilt, reach, self._tolerance(log_tolerance)) for place in self.pair.used)
+
+    def _tolerance(self, log_tolerance: float) -> float:
+        return log_tolerance + math.log(max(cell.uses for cell in self.pair.cells))
+
+    def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
+        from ..kernels.quadrature import TiltedLaw
+
+        laws: dict[int, TiltedLaw] = {}
+        for place in self.pair.used:
+            law = self.kinds[place].tilted(tilt, reach, self._tolerance(log_tolerance))
+            assert isinstance(law, TiltedLaw)
+            laws[place] = law
+        return ParameterBinningTilted(laws, self.pair.cells)
+
+    def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
+        tolerance = self._tolerance(log_tolerance)
+        laws = {place: self.kinds[place].ball_tilted(tilt, reach, tolerance) for place in self.pair.used}
+        return ParameterBinningBallTilted(laws, self.pair.cells)
+
+    def cf_decay(self, tilt: float) -> CfDecay:
+        return ParameterBinningDecay(
+            {place: self.kinds[place].cf_decay(tilt) for place in self._falling}, self.pair.cells
+        )
+
+    def ball_cf_decay(self, tilt: float) -> CfDecay:
+        return ParameterBinningDecay(
+            {place: self.kinds[place].ball_cf_decay(tilt) for place in self._falling}, self.pair.cells
+        )
+
+    @cached_property
+    def _falling(self) -> set[int]:
+        """The kinds that bound |phi| of some cell."""
+        return {
+            place for cell in self.pair.cells for place in (cell.high, *((cell.low,) if cell.share is None else ()))
+        }
+
+
+@dataclass(frozen=True)
+class ParameterBinningDecay:
+    """|phi| of all uses: of a choice the larger of the two, else 1 - share (1 - |phi_high|), as often."""
+
+    kinds: Mapping[int, CfDecay]
+    cells: tuple[ParameterBin, ...]
+
+    def log_bound(self, radius: float) -> float:
+        bounds = {place: decay.log_bound(radius) for place, decay in self.kinds.items()}
+        total = 0.0
+        for cell in self.cells:
+            one = bounds[cell.high]
+            if cell.share is None:
+                one = max(one, bounds[cell.low])
+            else:
+                one = math.log1p(round_down(cell.share * math.expm1(one), MILLIONS))
+            total += cell.uses * min(one, 0.0)
+        return round_down(total, MILLIONS)
+
+
+@dataclass(frozen=True)
+class ParameterBinningTilted:
+    """The tilted laws of the kinds, in float64."""
+
+    laws: Mapping[int, TiltedLaw]
+    cells: tuple[ParameterBin, ...]
+
+    @cached_property
+    def drift(self) -> Enclosure:
+        """As if all uses were the lower kind of their cell."""
+        from ..kernels.enclosure import count_enclosure, exact
+
+        return sum((self.laws[cell.low].drift * count_enclosure(cell.uses) for cell in self.cells), exact(0.0))
+
+    @cached_property
+    def log_mgf(self) -> Enclosure:
+        """The sum over all cells."""
+        from ..kernels.enclosure import count_enclosure, exact
+
+        lows = (self.laws[cell.low].log_mgf * count_enclosure(cell.uses) for cell in self.cells)
+        return sum(lows, exact(0.0)) + self._lift
+
+    @cached_property
+    def _lift(self) -> Enclosure:
+        """sum of log(1 + v_i (rho - 1))."""
+        import numpy as np
+
+        from ..kernels.enclosure import exact
+
+        total = exact(0.0)
+        for cell in self.cells:
+            rise = (self.laws[cell.high].log_mgf - self.laws[cell.low].log_mgf).expm1()
+            shares, counts = (exact(np.array(column, dtype=np.float64)) for column in zip(*cell.weights, strict=True))
+            total = total + ((shares * rise).log1p() * counts).sum()
+        return total
+
+    def factor(self, step: float, nodes: int, count: int) -> Factor:
+        import numpy as np
+
+        from ..kernels.bin_factor import Shares, pooled, shifted
+        from ..kernels.contour_sum import multiply
+        from ..kernels.quadrature import transform
+
+        if count != 1:
+            raise UnsupportedMechanism(TOO_FAR)
+        compute_budget.hold(NODE_TRANSFORM_BYTES * nodes * len(self.cells))
+        times = step * np.arange(nodes, dtype=np.float64)
+        kept: dict[int, Transform] = {}
+        found: list[Factor] = []
+        for cell in self.cells:  # in rising order: what lies below is not needed again
+            places = cell.low, cell.high
+            kept = {place: kept.get(place) or transform(self.laws[place], step, nodes) for place in places}
+            low, high = self.laws[cell.low], self.laws[cell.high]
+            between = high.log_mgf - low.log_mgf, high.drift - low.drift
+            one = pooled(kept[cell.low], kept[cell.high], *between, times, Shares.of(cell.weights))
+            if one is None:
+                raise UnsupportedMechanism(TOO_FAR)
+            found.append(one)
+        return shifted(multiply(found), self._lift)
+
+
+@dataclass(frozen=True)
+class ParameterBinningBallTilted:
+    """The same in balls, by the same series."""
+
+    laws: Mapping[int, BallTilted]
+    cells: tuple[ParameterBin, ...]
+
+    @property
+    def log_mgf(self) -> arb:
+        """The sum over all cells."""
+        return sum((cell.uses * self.laws[cell.low].log_mgf + self._lift(cell) for cell in self.cells), arb(0))
+
+    def _lift(self, cell: ParameterBin) -> arb:
+        rise = (self.laws[cell.high].log_mgf - self.laws[cell.low].log_mgf).expm1()
+        return sum((count * (arb(weight) * rise).log1p() for weight, count in cell.weights), arb(0))
+
+    def phi(self, step: float | arb, nodes: int) -> list[acb]:
+        transforms = {place: law.phi(step, nodes) for place, law in self.laws.items()}
+        values = [acb(1)] * nodes
+        for cell in self.cells:
+            ratio = (self.laws[cell.high].log_mgf - self.laws[cell.low].log_mgf).exp()
+            sums = [
+                sum((count * arb(weight) ** order for weight, count in cell.weights), arb(0))
+                for order in range(BALL_SERIES)
+            ]
+            lift, largest = self._lift(cell), arb(max(weight for weight, _ in cell.weights))
+            for place, (low, high) in enumerate(zip(transforms[cell.low], transforms[cell.high], strict=True)):
+                log = _log_product((ratio * high - low) / low, sums, largest)
+                values[place] *= low**cell.uses * (log - lift).exp()
+        return values
+
+
+def _log_product(rest: acb, sums: list[arb], largest: arb) -> acb:
+    """sum of log(1 + v_i rest), given the sums of powers of v; what the series leaves out is in the ball."""
+    size = arb(abs(rest).upper())
+    if not largest * size < BINNING_HALF:
+        raise UnsupportedMechanism(TOO_FAR)
+    log = acb(0)
+    for order in range(BALL_SERIES - 1, 0, -1):
+        log = (log + (-1) ** (order + 1) * sums[order] / order) * rest
+    error = arb(0, (2 * sums[1] * size * (largest * size) ** (BALL_SERIES - 1)).upper())
+    return log + acb(error, error)

@@ -1,0 +1,171 @@
+"""Budgets of Renyi divergences: a menu of orders of which one must never be exceeded, and slack.
+
+A job costs D_a at each order a of the menu, the sum over its uses; divergences of adaptive steps add up on every path
+(Theorem R), and accepting while some order was never exceeded gives (epsilon, delta)-DP (Theorem Menu).
+A use with infinite losses costs d = max(w+, w-) of slack and, of what is left of its laws,
+r = (K(a - 1) - a log(1 - w+))/(a - 1) + log(1 - w-) (Theorem Slack).
+Guarantee: upper ends, rounded up; an order at which nothing is known is exceeded by such a job.
+Proof: docs/proofs/ledger.md, Theorem R, Theorem Menu, Theorem Slack, Theorem Odometer.
+Reference: Feldman, Zrnic 2021, Thm 3.1; Lecuyer 2021.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from flint import arb
+
+from ... import Direction, InvalidParameter, Mechanism, UnsupportedMechanism
+from ...extend import work
+from ...extend.moments import cumulant_above
+from ...extend.numbers import upper_float, working_precision
+from .. import units
+from ..menu import axis_name, checked_weights, default_weights, spent_epsilon, threshold
+from .base import BudgetAxis, Design, Price, PrivacyFilter, Wanted
+from .jobs import Use, check_relation, leak, refused, uses
+from .terms import SLACK, BudgetAim, aim, check_inherited, no_slack, refuse_others, relation_of, shown, slack_axis
+
+RENYI_FINITE_BITS = 256  # of what is left where some losses are infinite
+NO_CHOICE = "what a job uses of delta follows from its infinite losses"
+
+
+class RenyiFilter(PrivacyFilter):
+    """One order of several must hold."""
+
+    name = "rdp"
+
+    def design(self, wanted: Wanted, inherited: Mapping[str, Any] | None) -> Design:
+        refuse_others(self.name, wanted, ("epsilon", "delta", "ceiling", "slack", "orders"))
+        check_inherited(wanted, inherited)
+        goal = aim(wanted)
+        weights = chosen_weights(wanted, inherited) or default_weights(goal.ceiling, goal.delta)
+        axes = tuple(_axis(order, weight, goal) for order, weight in weights.items())
+        if all(axis.dead for axis in axes):
+            raise InvalidParameter(
+                f"no order of the menu allows anything at epsilon {goal.ceiling!r} and delta {goal.delta!r}: ask for "
+                "more, or for higher orders"
+            )
+        return Design(self.name, shared_menu(wanted, weights), goal.document(), (*axes, slack_axis(goal.slack)))
+
+    def price(self, shared: Mapping[str, Any], job: Mechanism, slack: float | None) -> Price:
+        no_slack(slack, NO_CHOICE)
+        check_relation(job, relation_of(shared))
+        orders = tuple(map(float, shared["orders"]))
+        priced = [(count, leak(part), _divergences(part, orders)) for part, count in job.terms]
+        costs: dict[str, int | None] = {
+            axis_name(order): _total([(found[order][1], count) for count, _, found in priced]) for order in orders
+        }
+        if all(number is None for number in costs.values()):
+            raise refused(job, "no order of this budget bounds its Renyi divergence by a finite number")
+        lost = sum((one * count for count, one, _ in priced), Fraction(0))
+        costs[SLACK] = units.cost(lost, units.DELTA_UNIT)
+        if costs[SLACK] is None:
+            raise refused(job, "its infinite losses are likelier than any slack allows")
+        evidence = [
+            {
+                "mechanism": repr(part),
+                "count": count,
+                SLACK: repr(shown(one)),
+                "renyi": {axis_name(order): list(map(repr, ends)) for order, ends in found.items()},
+            }
+            for (part, _), (count, one, found) in zip(job.terms, priced, strict=True)
+        ]
+        return Price(costs, True, {"uses": evidence})
+
+    def odometer(
+        self, shared: Mapping[str, Any], promise: Mapping[str, Any], used: Mapping[str, int], dead: frozenset[str]
+    ) -> Mapping[str, Any]:
+        weights = {float(order): weight for order, weight in shared["orders"].items()}
+        living = {order: weight for order, weight in weights.items() if axis_name(order) not in dead}
+        spent = {order: units.value(used.get(axis_name(order), 0), units.LOSS_UNIT) for order in living}
+        return odometer_of(living, spent, promise)
+
+
+def _axis(order: float, weight: float, goal: BudgetAim) -> BudgetAxis:
+    """What is below 0 at the ceiling allows nothing, ever."""
+    now, most = (threshold(order, weight, epsilon, goal.left) for epsilon in (goal.epsilon, goal.ceiling))
+    first, last = units.total(now, units.LOSS_UNIT), units.total(most, units.LOSS_UNIT)
+    return BudgetAxis(axis_name(order), "any", first, last, units.LOSS_UNIT, dead=most < 0.0)
+
+
+def chosen_weights(wanted: Wanted, inherited: Mapping[str, Any] | None) -> dict[float, float] | None:
+    """Those of the parent, or those that were asked for; None where nobody has chosen."""
+    asked = None if wanted.orders is None else checked_weights(wanted.orders)
+    if inherited is None:
+        return asked
+    own = checked_weights(inherited["orders"])
+    if asked not in (None, own):
+        raise InvalidParameter("orders must be those of the parent, with the same weights: leave them out")
+    return own
+
+
+def shared_menu(wanted: Wanted, weights: Mapping[float, float]) -> dict[str, Any]:
+    """What all budgets of the tree have."""
+    return {"relation": wanted.relation.value, "orders": {repr(order): weight for order, weight in weights.items()}}
+
+
+def odometer_of(
+    weights: Mapping[float, float], spent: Mapping[float, Fraction], promise: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """The least of the orders, upper end; holds at any stopping time. Proof: Theorem Odometer."""
+    left = float(promise["delta"]), float(promise[SLACK])
+    if not weights:
+        return {"reason": "no order is left of which all that was used is known"}
+    with working_precision(RENYI_FINITE_BITS):
+        least = min(upper_float(spent_epsilon(order, weights[order], spent[order], left)) for order in weights)
+    if least == math.inf:
+        return {"reason": "nothing is left of delta but slack"}
+    return {"epsilon": max(least, 0.0), "delta": left[0]}
+
+
+def _divergences(part: Mechanism, orders: tuple[float, ...]) -> dict[float, tuple[float, float]]:
+    """Ends of the divergences of one use, of its finite part where some losses are infinite; inf where nothing is."""
+    if leak(part):
+        both = [uses(part, direction) for direction in Direction]
+        return {order: (0.0, max(_finite_part(run, order) for run in both)) for order in orders}
+    found = {}
+    for done, order in enumerate(orders):
+        with work.part(1.0 / (len(orders) - done), clock=True):  # no order takes the time of the others
+            found[order] = _divergence(part, order)
+    for order in [value for value in orders if found[value] is None]:  # with what the others left of it
+        found[order] = _divergence(part, order)
+        if found[order] is None:
+            raise refused(part, f"its divergence of order {order!r} was not found in time")  # else time ends an axis
+    return {order: ends for order, ends in found.items() if ends is not None}
+
+
+def _divergence(part: Mechanism, order: float) -> tuple[float, float] | None:
+    """None where it was not found in time."""
+    try:
+        bound = part.renyi(order)
+    except UnsupportedMechanism:
+        return 0.0, math.inf
+    if bound.upper == math.inf and bound.certificate is not None and bound.certificate.exhausted:
+        return None
+    return bound.lower, bound.upper
+
+
+def _finite_part(parts: tuple[Use, ...], order: float) -> float:
+    """At or above the divergence of what is left of all of them."""
+    value, a = arb(0), arb(order)
+    for use in parts:
+        moment = cumulant_above(use.pair, order - 1.0)  # exact: order is a double above 1
+        with working_precision(RENYI_FINITE_BITS):
+            above, below = use.pair.infinite_mass(), use.pair.reversed().infinite_mass()
+            if not (math.isfinite(moment) and above < 1 and below < 1):
+                return math.inf
+            one = (arb(moment) - a * (-above).log1p()) / (a - 1) + (-below).log1p()
+            value += use.times * one.max(arb(0))
+    with working_precision(RENYI_FINITE_BITS):
+        return upper_float(value)
+
+
+def _total(costs: list[tuple[float, int]]) -> int | None:
+    """Units of all uses together, at least 1: no job is free, on whatever order."""
+    if not all(math.isfinite(upper) for upper, _ in costs):
+        return None
+    value = units.cost(sum((Fraction(upper) * count for upper, count in costs), Fraction(0)), units.LOSS_UNIT)
+    return None if value is None else max(value, 1)

@@ -1,0 +1,294 @@
+"""Keeping a ledger: beginning, verifying, backing up, carrying to another place, comparing with what was anchored.
+
+`verify` reads every chain from its beginning and rebuilds every table from it; nothing else is trusted.
+A backup is made by the database itself (VACUUM INTO, in one transaction): a copy of the file without its -wal file
+would lack what was committed last. A ledger that comes back from a backup has forgotten charges: anchors and receipts
+notice.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from .. import DataError, InvalidParameter
+from . import chain, tables
+from .chain import SYSTEM, AuditLine, canonical
+from .database import Database
+from .errors import Conflict, NotFound, VerificationFailed, WentBack
+from .forking import GATE
+from .migrations import STEPS
+from .reading import read_lines
+from .replay import HOLDING, KEYS, Replay, broken, differences
+from .service import LocalService
+from .transactions import jobs
+from .values import moment
+
+FORMAT = "tightrope-ledger"
+ROWS_AT_A_TIME = 5000  # rows that are written at a time
+
+
+def begin(desk: LocalService) -> None:
+    """Makes the tables and the first line of a new ledger; Conflict where there is one."""
+    database = desk.database
+    if database.exists and _begun(database):
+        raise Conflict(f"there is a ledger at {database.shown} already")
+    database.prepare()
+
+    def work(connection: Connection) -> None:
+        if connection.execute(select(tables.head.c.root).where(tables.head.c.root == SYSTEM)).scalar() is not None:
+            return
+        chain.begin(connection, SYSTEM)
+        event = {"event": "begin", "version": len(STEPS), "ledger": os.urandom(16).hex()}
+        chain.append(connection, SYSTEM, database.now(connection), desk.actor.name, event)
+
+    database.write(work, [SYSTEM])
+
+
+def _begun(database: Database) -> bool:
+    """Whether the first line was written: whoever made the tables may have ended before that."""
+    with database.read() as connection:
+        return connection.execute(select(tables.head.c.root).where(tables.head.c.root == SYSTEM)).scalar() is not None
+
+
+def current(database: Database) -> None:
+    """NotFound without a ledger, Conflict where its tables are of another version than this program."""
+    version = database.version()
+    if version < len(STEPS):
+        raise Conflict(f"the ledger is of version {version} and this program of {len(STEPS)}: tightrope ledger migrate")
+    if version > len(STEPS):
+        raise Conflict(f"the ledger is of version {version}, newer than this program ({len(STEPS)}): update Tightrope")
+    if not _begun(database):
+        raise NotFound(f"the ledger at {database.shown} was never finished: tightrope ledger init does that")
+
+
+def verify(connection: Connection) -> dict[str, Any]:
+    """Rebuilds everything from the chains and compares; VerificationFailed with what differs."""
+    replay = Replay()
+    roots = list(connection.execute(select(tables.head.c.root).order_by(tables.head.c.root)).scalars())
+    count = 0
+    for root in roots:
+        lines = read_lines(connection, root)
+        replay.chain(root, lines)
+        count += len(lines)
+    strays = connection.execute(select(tables.audit.c.root).where(tables.audit.c.root.not_in(roots)).distinct())
+    findings = replay.findings + [f"{root}: there are lines and no head" for root in strays.scalars()]
+    for table in tables.REBUILT:
+        stand = {
+            tuple(row[name] for name in KEYS[table.name]): dict(row)
+            for row in connection.execute(select(table)).mappings()
+        }
+        findings += differences(replay.tables[table.name], stand, table.name)
+    findings += broken(replay.tables["axis"].values())
+    if findings:
+        raise VerificationFailed(tuple(findings))
+    reservations = connection.execute(select(func.count()).select_from(tables.reservation)).scalar_one()
+    return {"lines": count, "roots": len(roots) - 1, "reservations": reservations}
+
+
+def verify_chains(
+    chains: Mapping[str, Iterable[Mapping[str, Any]]], anchor: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The same as far as the lines alone tell; heads of an anchor must be among them."""
+    replay, count = Replay(), 0
+    known = {} if anchor is None else dict(anchored(anchor)["roots"])
+    for root, lines in chains.items():
+        replay.begin(root)
+        wanted = known.get(root, {"seq": 0})
+        for each in lines:
+            line = AuditLine(**each)
+            replay.line(line)
+            count += 1
+            if line.seq == wanted["seq"] and line.hash != wanted["hash"]:
+                replay.findings.append(f"{root}: line {line.seq} is not the one that the anchor names")
+        if replay.tables["head"][(root,)]["seq"] < wanted["seq"]:
+            raise WentBack(f"the anchor names line {wanted['seq']} of {root!r}, which the ledger does not have")
+    findings = [*replay.findings, *broken(replay.tables["axis"].values())]
+    if findings:
+        raise VerificationFailed(tuple(findings))
+    return {"lines": count, "roots": len(chains), "reservations": len(replay.tables["reservation"])}
+
+
+def compare(connection: Connection, anchor: Mapping[str, Any]) -> None:
+    """WentBack where the ledger lacks lines that the anchor names, unless a recovery has made up for them."""
+    known = anchored(anchor)["roots"]
+    heads = [chain.Receipt(root, each["seq"], each["hash"], True) for root, each in known.items() if each["seq"]]
+    missing = [head for head in heads if not head.stands(connection)]
+    if missing:
+        raise WentBack.of([(receipt.root, receipt.seq) for receipt in missing], f"the anchor of {moment(anchor['at'])}")
+
+
+def anchored(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An anchor that was read from somewhere; DataError where it is none."""
+    try:
+        for known in document["roots"].values():
+            int(known["seq"]), str(known["hash"]), dict(known["used"]), dict(known["dead"])
+        int(document["at"])
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise DataError("this is not an anchor, as tightrope ledger anchor writes it") from None
+    return document
+
+
+def signed(anchor: Mapping[str, Any], secret: bytes | None) -> dict[str, Any]:
+    """The anchor with proof that the ledger's key was there."""
+    found = {name: value for name, value in anchor.items() if name != "mac"}
+    return found if secret is None else {**found, "mac": chain.mac(secret, canonical(found))}
+
+
+def authentic(anchor: Mapping[str, Any], secret: bytes | None) -> bool:
+    """Whether this ledger's key made the anchor."""
+    given = anchor.get("mac")
+    if secret is None or not isinstance(given, str):
+        return False
+    return hmac.compare_digest(str(signed(anchor, secret)["mac"]).encode(), given.encode("utf-8", "surrogatepass"))
+
+
+def backup(database: Database, target: str | Path) -> None:
+    """A copy of one moment, whole; for SQLite. PostgreSQL has pg_dump and pg_basebackup."""
+    place = Path(target)
+    if database.dialect != "sqlite":
+        raise InvalidParameter("a PostgreSQL ledger is backed up by pg_basebackup or pg_dump --serializable-deferrable")
+    if place.exists():
+        raise InvalidParameter(f"{place} exists: a backup is a new file")
+    try:
+        with GATE.using(), database.engine.connect() as connection:
+            connection.exec_driver_sql("VACUUM INTO ?", (str(place),))
+    except BaseException:
+        with suppress(OSError):
+            place.unlink()
+        raise
+    descriptor = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def migrate(database: Database, target: str | Path | None) -> int:
+    """Verifies, makes a backup, takes the steps that are missing, and verifies again; the version reached."""
+    version = database.version()
+    if version > len(STEPS):
+        raise Conflict(f"the ledger is of version {version}, newer than this program ({len(STEPS)}): update Tightrope")
+    with database.read() as connection:
+        verify(connection)
+    if version == len(STEPS):
+        return version
+    if database.dialect == "sqlite":
+        backup(database, target or f"{database.path}.before-{len(STEPS)}")
+    database.prepare()
+    with database.read() as connection:
+        verify(connection)
+    return len(STEPS)
+
+
+def exported(connection: Connection, leaving: Iterable[str]) -> Iterator[str] | None:
+    """The chains of these roots and that of the ledger as lines of JSON, the first of which says how they end.
+
+    None while another root is spent here: an export leaves nothing behind that could be forgotten.
+    """
+    of = tables.budget.c
+    if connection.execute(select(of.id).where(of.parent.is_(None), of.state != "exported").limit(1)).scalar():
+        return None
+    wanted = tables.head.c.root.in_([SYSTEM, *leaving])
+    heads = connection.execute(select(tables.head).where(wanted).order_by(tables.head.c.root)).all()
+    return _lines(connection, {row.root: [row.seq, row.hash] for row in heads})
+
+
+def _lines(connection: Connection, heads: Mapping[str, list[Any]]) -> Iterator[str]:
+    yield canonical({"format": FORMAT, "version": len(STEPS), "heads": heads})
+    for root in heads:
+        for line in read_lines(connection, root):
+            yield canonical(line.document())
+
+
+def imported(database: Database, lines: Iterator[str]) -> int:
+    """Rebuilds a ledger from its chains, in an empty place; what was exported for good is open here again."""
+    first = _document(next(lines, ""))
+    if first.get("format") != FORMAT or first.get("version") != len(STEPS):
+        raise DataError(f"this is not an export of a ledger of version {len(STEPS)}")
+    heads = first.get("heads")
+    if not isinstance(heads, dict):
+        raise DataError("the first line of an export names the last line of each chain")
+    replay, read = Replay(), []
+    for root in heads:
+        replay.begin(str(root))
+    for text in lines:
+        found = _document(text)
+        try:
+            line = AuditLine(**found)
+            replay.line(line)
+        except (KeyError, TypeError):
+            raise DataError("a line of the export is no line of an audit") from None
+        read.append(line)
+    findings = [*replay.findings, *broken(replay.tables["axis"].values()), *_cut(replay, heads)]
+    if findings:
+        raise VerificationFailed(tuple(findings))
+    if database.exists:
+        raise Conflict(f"there is a ledger at {database.shown} already: an import is for an empty place")
+    database.prepare()
+    database.write(lambda connection: _written(connection, replay, read), [])
+    return len(read)
+
+
+def _cut(replay: Replay, heads: Mapping[str, Any]) -> list[str]:
+    """Chains that do not end as the file says, or not with their leaving."""
+    texts = [
+        f"{root}: the chain does not end with its last line"
+        for root, head in heads.items()
+        if [replay.tables["head"][(root,)][name] for name in ("seq", "hash")] != head
+    ]
+    tops = [row for row in replay.tables["budget"].values() if row["parent"] is None]
+    texts += [f"{row['id']}: the chain does not end with its export" for row in tops if row["state"] != "exported"]
+    if {row["id"] for row in tops} != set(heads) - {SYSTEM} or SYSTEM not in heads:
+        texts.append("the chains are not those of the budgets that they make")
+    return texts
+
+
+def _document(text: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text)
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        raise DataError("an export holds one JSON object on each line")
+    return document
+
+
+def _written(connection: Connection, replay: Replay, lines: list[AuditLine]) -> None:
+    """All tables; a root whose last line here is its export goes on at this place, as the chain says next."""
+    if connection.execute(select(func.count()).select_from(tables.head)).scalar_one():
+        raise Conflict("somebody began a ledger here at the same time")
+    order = [*tables.REBUILT]
+    parents = {row["id"]: row["parent"] for row in replay.tables["budget"].values()}
+
+    def depth(name: str) -> int:
+        above = parents[name]
+        return 0 if above is None else 1 + depth(above)
+
+    for table in order:
+        found = list(replay.tables[table.name].values())
+        if table.name == "budget":
+            found.sort(key=lambda row: depth(row["id"]))
+        for start in range(0, len(found), ROWS_AT_A_TIME):
+            connection.execute(table.insert(), found[start : start + ROWS_AT_A_TIME])
+    for start in range(0, len(lines), ROWS_AT_A_TIME):
+        connection.execute(tables.audit.insert(), [line.document() for line in lines[start : start + ROWS_AT_A_TIME]])
+    here = {row["id"] for row in replay.tables["budget"].values() if row["parent"] is None}
+    apart = [row for row in map(dict, replay.tables["reservation"].values()) if not _whole(row, here)]
+    for row in apart:  # a job of a root that is elsewhere can end in no chain here: it counts as run
+        jobs.settle(connection, row["id"])
+    for root in sorted(here):
+        connection.execute(tables.budget.update().where(tables.budget.c.id == root).values(state="open"))
+        settled = [row["id"] for row in apart if root in json.loads(row["roots"])]
+        chain.append(connection, root, 0, "import", {"event": "arrive", "settled": settled})
+
+
+def _whole(row: Mapping[str, Any], here: set[str]) -> bool:
+    return row["state"] not in HOLDING or set(json.loads(row["roots"])) <= here

@@ -1,0 +1,181 @@
+"""Marked parts of a Poisson-sampled Gaussian, in the direction of removal: M(z) = E_P[e^{zl} weight(x)].
+
+weight: window. log M(0) < 0 is the log of the probability of the mark. Where the windows lie is a choice.
+Guarantee: errors as stated by quadrature_float, quadrature_ball and decay.
+Proof: docs/proofs/contour.md, section 10.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from flint import arb
+
+from ... import compute_budget
+from ...facets.cgf import LOG_TOLERANCE, Cumulants
+from ...facets.partition import Partitionable, RestrictedCgf, Split
+from ...kernels.plain import dyadic
+from ..gaussian.cgf import mu_bounds, mu_value
+from ..gaussian.pair import GaussianPair
+from .cgf import SampledPart
+from .grid import COARSE, log_cumulants
+from .likelihood import LOWEST, Chance, Likelihood, likelihood
+from .window import Edge, SoftWindow, log_phi
+
+LOWEST_OUTPUT = -8.0  # standard deviations: where plain sums begin
+CELLS = 2.0  # nodes of plain sums per width of an edge
+FINE, RESTRICTED_POINTS_MAX = 0.25, 4000
+WIDTHS = (0.25, 0.125, 0.0625, 0.03125, 0.015625)  # of a cut, from the softest on
+ENDS = (12.0, 16.0)  # widths from the cut to the hard end
+SMOOTH, SMOOTH_WIDTH = 0.05, 4.0  # below this mu losses are nearly straight in x, and cuts may be wider so many times
+BODY_ENDS = (10.0, 12.0, 14.0, 16.0, 20.0, 25.0, 32.0)  # widths from the split to the hard end of the body
+PLACE = 2.0**-8  # where edges lie
+NEXT, TAIL_FOLLOWED = 0.01, 4.0  # a step along a tail, and as far as any is followed
+TINY_EXCESS = 1e-18
+
+
+@dataclass(frozen=True)
+class GaussianPartition(Partitionable):
+    """Marks of ((1 - rate) Q + rate P, Q), rate < 1, by the output x: its loss rises with it."""
+
+    base: GaussianPair
+    rate: Chance
+
+    @cached_property
+    def mu(self) -> float:
+        """Approximately."""
+        return mu_value(self.base)
+
+    @cached_property
+    def law(self) -> Likelihood:
+        """Of its outputs."""
+        return likelihood(self.mu, self.rate)
+
+    def log_alone(self, epsilon: float) -> float:
+        return self._log_alone(self.place_of(epsilon))
+
+    def alone(self, log_delta: float) -> float:
+        low, high = -10.0, self._exceeded(log_delta, 0.0)
+        for _ in range(40):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self._log_alone(middle) > log_delta else (low, middle)
+        return self.loss(high)
+
+    def loss(self, place: float) -> float:
+        """The loss of an output."""
+        return self.law.loss(place)
+
+    def place_of(self, loss: float) -> float:
+        """The output with this loss; LOWEST where every output has a larger one."""
+        return self.law.place_of(loss)
+
+    def _log_alone(self, place: float) -> float:
+        """log of P[x > place] (1 - e^-excess), the excess of the loss being that where the tail is e times lower."""
+        log, further = self.log_beyond(place), self.log_beyond(place + NEXT)
+        excess = self.loss(place + min(NEXT / max(log - further, 1e-9), TAIL_FOLLOWED)) - self.loss(place)
+        return log + math.log(max(-math.expm1(-excess), TINY_EXCESS))
+
+    def cut(self, log_mass: float, sharpness: int) -> RestrictedGaussianCgf:
+        width, end = WIDTHS[sharpness // len(ENDS)], ENDS[sharpness % len(ENDS)]
+        width *= SMOOTH_WIDTH if self.mu < SMOOTH else 1.0
+        at = _rounded(self._exceeded(log_mass, width))
+        return RestrictedGaussianCgf(self.base, self.rate, 1, SoftWindow((Edge(at, width, -1),), at + end * width))
+
+    def log_beyond(self, x: float, width: float = 0.0) -> float:
+        """log of P[output + noise > x], where the noise is so wide."""
+        return self.law.log_beyond(x, math.hypot(1.0, width))
+
+    def _exceeded(self, log_mass: float, width: float) -> float:
+        """X such that a use lies beyond it with this probability."""
+        spread = math.hypot(1.0, width)
+        low, high = -10.0, self.mu * self.law.most + spread * (10.0 + math.sqrt(2.0 * max(0.0, -log_mass)))
+        for _ in range(50):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self.log_beyond(middle, width) > log_mass else (low, middle)
+        return high
+
+
+def _rounded(x: float) -> float:
+    """x, rounded up to where edges lie."""
+    return math.ceil(x / PLACE) * PLACE
+
+
+class RestrictedGaussianCgf(SampledPart, RestrictedCgf):
+    """K of the part of ((1 - rate) Q + rate P, Q) with a window, which has a hard end."""
+
+    @cached_property
+    def whole(self) -> GaussianPartition:
+        """The law that it is a part of."""
+        return GaussianPartition(self.base, self.rate)
+
+    @property
+    def share(self) -> float:
+        return self.whole.law.participation_share
+
+    def split_loss(self, epsilon: float, height: float) -> float:
+        highest = min(self.window.edges[-1].at, self.whole.place_of(0.5 * epsilon))
+        return self.whole.loss(LOWEST + height * (highest - LOWEST))
+
+    def split(self, loss: float, epsilon: float, widths: float, log_mass: float) -> Split:
+        at = max(LOWEST, min(self.whole.place_of(loss), self.window.edges[-1].at))
+        room = (self.whole.place_of(epsilon) - at) / widths
+        width = dyadic(max(WIDTHS[-1], min(WIDTHS[0], room)), 4)
+        at = _rounded(at)
+        ends = ((-1, min(self.window.end, self._body_end(at, width, log_mass))), (1, self.window.end))
+        windows = (SoftWindow((Edge(at, width, side), *self.window.edges), last) for side, last in ends)
+        return Split(*(replace(self, window=window) for window in windows))
+
+    def _body_end(self, at: float, width: float, log_mass: float) -> float:
+        """The first end of the body beyond which it would have no more than this mass; inf without one."""
+        for widths in BODY_ENDS:
+            end = _rounded(at + widths * width)
+            if log_phi((at - end) / width) + self.whole.log_beyond(end) < log_mass - 1.0:
+                return end
+        return math.inf
+
+    @cached_property
+    def _points(self) -> tuple[list[float], list[float]]:
+        """Losses and logs of the untilted masses on a grid, in plain floats."""
+        mu = mu_value(self.base)
+        step = max(
+            (self.window.end - LOWEST_OUTPUT) / RESTRICTED_POINTS_MAX,
+            min(FINE, 0.6 / mu, self.window.narrowest / CELLS),
+        )
+        size = math.floor((self.window.end - LOWEST_OUTPUT) / step)
+        law, unit = self.whole.law, math.log(step) - 0.5 * math.log(2.0 * math.pi)
+        compute_budget.spend(COARSE * size * (1 + len(self.window.edges)))
+        places = [self.window.end - (index + 0.5) * step for index in range(size)]
+        losses = [law.loss(x) for x in places]
+        weight = self.window.log_weight
+        return losses, [unit + loss - 0.5 * x * x + weight(x) for loss, x in zip(losses, places, strict=True)]
+
+    def cumulants(self, tilt: float) -> Cumulants:
+        losses, logs = self._points
+        compute_budget.spend(COARSE * len(losses))
+        return log_cumulants(losses, [log + tilt * loss for loss, log in zip(losses, logs, strict=True)])
+
+    def depth(self, tilt: float) -> float:
+        losses, logs = self._points
+        tilted = [log + tilt * loss for loss, log in zip(losses, logs, strict=True)]
+        return max(tilted) - tilted[0]
+
+    def log_mgf_above(self, tilt: float) -> float:
+        from ...kernels.enclosure import enclosing
+        from .quadrature_float import log_mgf_above
+
+        return log_mgf_above(enclosing(*mu_bounds(self.base)), self.rate, tilt, LOG_TOLERANCE, self.window)
+
+    def beyond(self) -> arb:
+        edge = self.window.edges[-1]
+        spread = (1 + arb(edge.width) ** 2).sqrt()
+        return self._above(arb(edge.at), spread) + self._above(arb(self.window.end), arb(1))
+
+    def leak(self) -> arb:
+        end = arb(self.window.end)
+        return self.window.edges[0].ball_weight(end) * self._above(end, arb(1))
+
+    def _above(self, x: arb, spread: arb) -> arb:
+        """P[output + noise > x], where both together have this spread."""
+        return self.whole.law.ball_tail(self.base.ball_mu(), x, spread)
