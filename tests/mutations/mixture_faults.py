@@ -35,7 +35,7 @@ def draw_batches_like_samples(patch: Patch) -> None:
 
 
 def grow_off_the_axis_as_with_the_least_variance(patch: Patch) -> None:
-    def log_modulus(self: UnevenCell, ops: Any, half: Any, power: float) -> Any:
+    def log_modulus(self: UnevenCell, ops: Any, spread: Any, half: Any, power: float) -> Any:
         return ops.log1p(self.least * half * half * -4.0) * (0.5 * power)
 
     patch.setattr(UnevenCell, "log_modulus", log_modulus)

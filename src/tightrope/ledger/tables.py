@@ -1,4 +1,4 @@
-"""The tables as SQLAlchemy knows them, for questions; steps.py makes them."""
+"""The tables as SQLAlchemy knows them, for questions; migrations.py makes them."""
 
 from __future__ import annotations
 
