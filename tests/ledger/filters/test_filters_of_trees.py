@@ -1,7 +1,8 @@
 """Promises of trees against the truth: the recursion over all strategies, what is accepted being decided by the book.
 
-States are the counters of several budgets, and the rule is transactions/fit.py itself; the laws of jobs are what one record
-sees, so that a job of another partition shows nothing. What must hold is docs/proofs/ledger.md, sections 9, 10 and 16.
+States are the counters of several budgets, and the rule is transactions/fit.py itself; the laws of jobs are what one
+record sees, so that a job of another partition shows nothing. What must hold is docs/proofs/ledger.md, sections 9, 10
+and 16.
 """
 
 from __future__ import annotations
