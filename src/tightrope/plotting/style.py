@@ -178,7 +178,7 @@ def draw(
 
 
 def verbatim(text: str) -> str:
-    """A text of others as a label: no formula between two $, and no _ in front, which would keep it from the legend."""
+    """A text of others as a label: dollar signs set no formula, and no _ in front keeps it from the legend."""
     return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
 
 
