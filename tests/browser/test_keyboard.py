@@ -60,14 +60,14 @@ def test_the_tabs(visit: Visit) -> None:
     """One stop for all of them; arrows go round."""
     opened(visit, RUN)
     tab_to(visit, visit.page.get_by_role("tab", selected=True))
-    for name in ("ε over steps", "Trade-off", "Risk", "Classic bounds", "Error budget", "δ over ε"):
+    for name in ("ε over steps", "Trade-off", "Risk", "Classic bounds", "Error budget", "Audit", "δ over ε"):
         press(visit, "ArrowRight")
         tab = visit.page.get_by_role("tab", name=name)
         expect(tab).to_be_focused()
         expect(tab).to_have_attribute("aria-selected", "true")
         expect(visit.page.get_by_role("tabpanel", name=name)).to_be_visible()
     press(visit, "ArrowLeft")
-    expect(visit.page.get_by_role("tab", name="Error budget")).to_be_focused()
+    expect(visit.page.get_by_role("tab", name="Audit")).to_be_focused()
     press(visit, "Home")
     expect(visit.page.get_by_role("tab", name="δ over ε")).to_be_focused()
 
