@@ -14,6 +14,7 @@ from scipy.stats import norm
 import tightrope as tr
 from tests.oracle.several import by_draws, by_quadrature
 from tests.search import FULL, cases
+from tightrope.derived.allocated import statistic
 from tightrope.derived.allocated.choice import Chooser, SingleAim
 from tightrope.derived.allocated.conditional import Conditional
 from tightrope.derived.allocated.several import COARSE_GRADE, sets_known, several_pair
@@ -253,6 +254,16 @@ def test_what_wraps_around_or_lies_outside_counts() -> None:
     for order, outside in ((0, narrow.q_outside), (1, narrow.p_outside)):
         truth = wide.moments[order]
         assert outside >= truth.lower[:4].sum() + truth.lower[12:].sum()
+
+
+def test_what_wraps_around_is_never_cut_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bound that is more than a double holds says nothing; a smaller number in its place would be no bound."""
+    monkeypatch.setattr(statistic._Moment, "_log_outside", lambda self, tilt: 2000.0)
+    labels = Labels(np.array([-np.inf, -1.0, 0.5, 1.25, 6.0]), 0, 0.5, 0.7)
+    values = values_of(SeveralSteps(arb(1), 6, 2), labels, SumWindow(4, 8, (0.0, 0.5), 0.3, 0.3), (0, 1, 2))
+    for moment in values.moments.values():
+        assert np.all(np.isinf(moment.radius))
+    assert min(values.p_outside, values.q_outside) >= 1.0
 
 
 def test_inequalities_hold_for_laws_of_one_value() -> None:

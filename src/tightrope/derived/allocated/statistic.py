@@ -34,6 +34,7 @@ from ...kernels.normal_cells import cell_masses
 from ...kernels.overlaps import coverings
 
 HIDDEN = 1e-300  # absolute: more than what products of doubles below the normal ones can hide
+LOG_MAX = 700.0  # of a mass that a double can hold
 LOG_SLACK = 1e-3  # absolute: more than the roundings of a logarithm of a sum over 2^24 steps (section 4)
 GUARD_TILTS = (
     0.5,
@@ -210,7 +211,10 @@ class _Moment:
             for log, covered in zip(logs, self.weights, strict=True)
         ]
         made = weighted_sum(factors, terms)
-        wrapped = math.exp(min(self._log_outside(tilt) - scale + LOG_SLACK, 700.0))
+        log_wrapped = self._log_outside(tilt) - scale + LOG_SLACK
+        if not log_wrapped < LOG_MAX:  # more than a double can say, so this tilt says nothing
+            return around(np.zeros_like(n), np.full_like(n, np.inf))
+        wrapped = math.exp(log_wrapped)
         inside = np.roll(made.masses, -self.window.start)
         enclosure = around(inside, np.full_like(inside, round_up(made.radius + wrapped, THOUSANDS)))
         enclosure = enclosure * (exact(-tilt * n) + scale).exp()
