@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 SECONDS_TO_VERIFY = 120.0
 PROVED, REFUTED, UNCLEAR = VERDICTS = ("proved", "refuted", "not checkable")  # as the checker says it
 RUN_SHOWN = 400  # characters of an expression; JSON has it whole
-AT_ZERO = ("advantage", "total_variation")  # delta at epsilon 0 by another name
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,9 @@ class VerifiedAnswer:
         run = self.expression if self.expression.isprintable() else repr(self.expression)
         lines = [shortened(run, RUN_SHOWN) or "(no expression)", f"  {self.asked}"]
         for verdict in self.verdicts:
-            text = "" if verdict.found is None else f"; delta there in [{verdict.found[0]!r}, {verdict.found[1]!r}]"
+            text = (
+                "" if verdict.found is None else f"; {verdict.of} there in [{verdict.found[0]!r}, {verdict.found[1]!r}]"
+            )
             lines.append(
                 f"  {verdict.end} {verdict.value!r}: "
                 f"{verdict.verdict}{f' ({verdict.why})' if verdict.why else ''}{text}"
@@ -132,9 +133,8 @@ def _verified(answer: Mapping[str, Any], target: float | None, seconds: float) -
 
     quantity = answer["quantity"]
     given = ", ".join(f"{name} {answer.get(name)!r:.40}" for name in ARGUMENTS.get(quantity, ()))
-    question = {**answer, "quantity": "delta", "epsilon": 0.0} if quantity in AT_ZERO else answer
     try:
-        lower, upper = judged(question, seconds)
+        lower, upper = judged(answer, seconds)
     except NotCheckable as error:
         raise DataError(str(error)) from None
     against = () if target is None else (_against(target, lower, upper, missed=answer.get("missed") is True),)
