@@ -83,7 +83,7 @@ def _decided(
     if value < least if upper else value > most:
         return REFUTED, f"no {quantity} is {'below' if upper else 'above'} {least if upper else most}", None
     profile = Profile(run, only, answer.get("direction") == "add", hints(answer.get("certificate") or {}), until)
-    level = arb(given[0]) if reading.falls else arb(value)
+    level = reading.level(given[0]) if reading.falls else arb(value)
     # Of what is found at the end itself (epsilon: delta there) more than the level says that the end is too small.
     low, high = arb("-inf"), arb("inf")
     for enclosure in reading.enclosures(profile, Question(tuple(given), value, level)):

@@ -22,7 +22,7 @@ from .laws.renyi import DivergencesLaw, converted
 FORMULA_BITS = (128, 1024)  # where a formula is exact
 CONTOUR_GOALS = (40, 64, 96, 160, 256)  # of contours, in bits
 GRID_HALVINGS = 12  # of the step of a grid
-NARROW_BITS = 44  # relative width of one point among several
+NARROW_BITS = 34  # relative width of one point among several
 Enclosures = Iterator[tuple[arb, arb]]
 
 
@@ -61,17 +61,17 @@ class Profile:
                 known[place] = low.max(enclosure[0].lower()), high.min(enclosure[1].upper())
                 yield _most(low for low, _ in known), _most(high for _, high in known)
 
-    def narrow(self, point: arb) -> tuple[arb, arb]:
-        """The first enclosure that is narrow, or the narrowest there is."""
+    def narrow(self, point: arb, level: arb) -> tuple[arb, arb]:
+        """The first enclosure that is narrow, or the narrowest there is; the level is a hint."""
         low, high = arb(0), arb(1)
-        for low, high in self.at(point, arb(0)):
+        for low, high in self.at(point, level):
             if high - low <= high * arb(2) ** -NARROW_BITS:
                 break
         return low, high
 
     def never(self) -> tuple[arb, arb]:
         """What is left of delta at every epsilon."""
-        return self.narrow(arb("inf"))
+        return self.narrow(arb("inf"), arb(0))
 
 
 def _most(values: Iterator[arb]) -> arb:

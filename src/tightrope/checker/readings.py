@@ -15,19 +15,16 @@ from types import MappingProxyType
 
 from flint import arb
 
-from .clock import now
 from .law import NotCheckable, Term, cgf, exact, infinite, precision
 from .laws.finite import LeakyResponseLaw
 from .laws.gaussian import GaussianLaw, SampledGaussianLaw
 from .laws.laplace import LaplaceLaw
-from .profile import FORMULA_BITS, Enclosures, Profile, enclosures
+from .profile import FORMULA_BITS, Enclosures, Profile
+from .secants import chance_above, least_value
 
-POWER_POINTS = 48
 TINY = Fraction(1, 2**300)  # of an order beyond 1
-SECANT_BITS = (24, 40, 56)  # of the two points beside one, relative
 
 Range = tuple[float, float]
-Level = tuple[arb, arb, arb]  # a place, and both ends of the profile there
 
 
 @dataclass(frozen=True)
@@ -52,16 +49,12 @@ class Reading:
     has_atoms: bool = False  # where the chance jumps a level may be passed without being met
 
 
-def _point(number: float) -> arb:
-    return arb(number)
-
-
 def _epsilon(profile: Profile, question: Question) -> Enclosures:
-    return profile.at(_point(question.value), question.level)
+    return profile.at(arb(question.value), question.level)
 
 
 def _delta(profile: Profile, question: Question) -> Enclosures:
-    return profile.at(_point(question.given[0]), question.level)
+    return profile.at(arb(question.given[0]), question.level)
 
 
 def _advantage(profile: Profile, question: Question) -> Enclosures:
@@ -79,7 +72,7 @@ def _bayes(profile: Profile, question: Question) -> Enclosures:
 
 
 def _tpr(profile: Profile, question: Question) -> Enclosures:
-    return _power(profile, exact(Fraction(question.given[-1])))
+    return least_value(profile, exact(Fraction(question.given[-1])))
 
 
 def _tradeoff(profile: Profile, question: Question) -> Enclosures:
@@ -99,67 +92,11 @@ def _reconstruction(profile: Profile, question: Question) -> Enclosures:
     """The power of "remove" at the best chance without the output."""
     if profile.only == "add":
         raise NotCheckable("reconstruction has one direction")
-    return _power(Profile(profile.run, "remove", False, profile.hinted, profile.until), _rate(question))
+    return least_value(Profile(profile.run, "remove", False, profile.hinted, profile.until), _rate(question))
 
 
 def _rate(question: Question) -> arb:
     return exact(Fraction(question.given[0]))
-
-
-def _power(profile: Profile, x: arb) -> Enclosures:
-    """The least H(a) + a x over all a >= 0: at points from above, by secants between and beyond them from below.
-
-    Points are added where the secants meet, which is a choice.
-    """
-    if x == 0:
-        yield profile.never()
-        return
-    if x == 1:
-        yield arb(1), arb(1)
-        return
-    levels: list[Level] = [(arb(0), arb(1), arb(1))]
-    rest, place = arb(0), arb(1)
-    for _ in range(POWER_POINTS):
-        with precision(FORMULA_BITS[-1]):
-            where = place.log().mid()
-            low, high = profile.narrow(where)
-            levels = sorted([*levels, (where.exp(), low, high)], key=lambda level: level[0].mid())
-            least, place = _least(levels, rest, x)
-            most = arb(1)
-            for a, _, high in levels:
-                most = most.min(high + a * x)
-            yield least.max(x), most
-        if now() > profile.until or any(abs(place - a) < a * arb(2) ** -200 for a, _, _ in levels):
-            return
-
-
-def _least(levels: list[Level], rest: arb, x: arb) -> tuple[arb, arb]:
-    """A lower bound of H(a) + a x over all a, and a place in the interval where it is least.
-
-    On [a, b] the profile is above the secant of two points up to a, and above that of two points from b on, and so is
-    any mean of the two; the last interval has no end, and a mean that does not fall.
-    """
-    worst, place = arb("inf"), arb(1)
-    for i, (a, low, _) in enumerate(levels):
-        left = arb(-1) if i == 0 else (low - levels[i - 1][2]) / (a - levels[i - 1][0])
-        if i + 1 == len(levels):
-            share = arb(1) if left + x >= 0 else (x / -left).lower() * (1 - arb(2) ** -60)
-            value, other = share * low + (1 - share) * rest + a * x, a * 8
-        else:
-            b, low_b, _ = levels[i + 1]
-            right = arb(0)
-            if i + 2 < len(levels):
-                right = ((levels[i + 2][2] - low_b) / (levels[i + 2][0] - b)).min(arb(0))
-            share = ((right + x) / (right - left)).mid() if right > left else arb(0)
-            share = share.max(arb(0)).min(arb(1)).mid()
-            at_a = share * low + (1 - share) * (low_b - right * (b - a)) + a * x
-            at_b = share * (low + left * (b - a)) + (1 - share) * low_b + b * x
-            value = at_a.min(at_b)
-            meeting = a + (low_b - right * (b - a) - low) / (left - right) if right > left else (a + b) / 2
-            other = meeting if a < meeting < b else (a * b).sqrt() if a > 0 else b / 8
-        if value.lower() < worst:
-            worst, place = value.lower(), other.mid()
-    return worst, place
 
 
 def _largest(profile: Profile, number: Callable[[tuple[Term, ...]], tuple[arb, arb]]) -> tuple[arb, arb]:
@@ -187,23 +124,27 @@ def _renyi(profile: Profile, question: Question) -> Enclosures:
 
 
 def _divergence(terms: tuple[Term, ...], order: arb) -> arb:
-    if not terms:
-        return arb(0)
-    if not infinite(terms).is_zero():
-        raise NotCheckable("a loss is infinite")
-    return cgf(terms, order - 1) / (order - 1)
+    if not terms or infinite(terms) > 0:
+        return arb("inf") if terms else arb(0)
+    return _known(terms, order - 1) / (order - 1)
+
+
+def _known(terms: tuple[Term, ...], tilt: arb) -> arb:
+    """K(tilt) of losses that are finite; infinity stands for what is not known."""
+    value = cgf(terms, tilt)
+    if not value.is_finite() or not infinite(terms).is_zero():
+        raise NotCheckable("the checker has no moments of these laws together")
+    return value
 
 
 def _mean(profile: Profile, question: Question) -> Enclosures:
     """K is convex with K(0) = 0: its slope there is between -K(-c)/c and K(c)/c."""
 
     def slopes(terms: tuple[Term, ...]) -> tuple[arb, arb]:
-        if not terms:
-            return arb(0), arb(0)
-        if not infinite(terms).is_zero():
-            raise NotCheckable("a loss is infinite")
+        if not terms or infinite(terms) > 0:
+            return (arb("inf") if terms else arb(0),) * 2
         near = exact(TINY)
-        return -cgf(terms, -near) / near, cgf(terms, near) / near
+        return -_known(terms, -near) / near, _known(terms, near) / near
 
     with precision(FORMULA_BITS[-1]):
         yield _largest(profile, slopes)
@@ -238,60 +179,16 @@ def _gdp(profile: Profile, question: Question) -> Enclosures:
     raise NotCheckable("the checker knows GDP of Gaussian noise")
 
 
-def _beyond(profile: Profile, question: Question, place: float) -> Enclosures:
-    """The chance of a loss above a place under P: H(a) + a Q[l > log a], Q between two secants of the convex H."""
-    routes = [_above(terms, _point(place), profile) for terms in profile.directions()]
-    found = [(arb(0), arb(1))] * len(routes)
-    for several in zip(*routes, strict=False):
-        found = [
-            (low.max(more.lower()), high.min(less.upper()))
-            for (low, high), (more, less) in zip(found, several, strict=True)
-        ]
-        low, high = arb(0), arb(0)
-        for least, most in found:
-            low, high = low.max(least), high.max(most)
-        yield low, high
-
-
-def _above(terms: tuple[Term, ...], point: arb, profile: Profile) -> Enclosures:
-    if any(law.witnesses() != (law,) for law, _ in terms):
-        raise NotCheckable("of this law the checker knows delta alone")
-    if sum(uses for _, uses in terms) == 1:
-        tails = terms[0][0].tails(point)
-        if tails is not None:
-            both = infinite(terms) + tails[0]
-            yield both, both
-            return
-    a = point.exp()
-    here = _narrow(terms, point, profile)
-    for bits in SECANT_BITS:
-        step = arb(2) ** -bits
-        before, after = (_narrow(terms, point + way * step, profile) for way in (-1, 1))
-        least = ((here[0] - after[1]) / (a * step.expm1())).max(arb(0))
-        most = ((before[1] - here[0]) / (a * -((-step).expm1()))).min(arb(1))
-        yield here[0] + a * least, here[1] + a * most
-
-
-def _narrow(terms: tuple[Term, ...], point: arb, profile: Profile) -> tuple[arb, arb]:
-    low, high = arb(0), arb(1)
-    for least, most in enclosures(terms, point, arb(0), profile.hinted, profile.until):
-        if least.is_finite() and most.is_finite():
-            low, high = low.max(least.lower()), high.min(most.upper())
-        if high - low < arb(2) ** -150 or now() > profile.until:
-            break
-    return low, high
-
-
 def _pdp(profile: Profile, question: Question) -> Enclosures:
-    return _beyond(profile, question, question.given[0])
+    return chance_above(profile, arb(question.given[0]))
 
 
 def _quantile(profile: Profile, question: Question) -> Enclosures:
-    return _beyond(profile, question, question.value)
+    return chance_above(profile, arb(question.value))
 
 
 def _cdf(profile: Profile, question: Question) -> Enclosures:
-    for low, high in _beyond(profile, question, question.given[0]):
+    for low, high in chance_above(profile, arb(question.given[0])):
         yield 1 - high, 1 - low
 
 

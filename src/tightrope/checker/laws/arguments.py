@@ -13,10 +13,6 @@ Numbers = tuple[Fraction, ...]
 def real(value: object) -> Fraction:
     if not isinstance(value, (int, Fraction)) or isinstance(value, bool):
         raise ValueError("a number is needed")
-    return _double(value)
-
-
-def _double(value: Fraction | int) -> Fraction:
     return Fraction(float(value))
 
 

@@ -7,7 +7,7 @@ above right; either end is an atom. Proof: docs/proofs/checker_laws.md, "Truncat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from flint import acb, arb
@@ -39,9 +39,7 @@ class TruncatedLaw(CheckedLaw):
         return TruncatedLaw(self.laplace, self.width, self.shift, low, high, self.clamped, self.whole)
 
     def shifted(self, size: int) -> TruncatedLaw:
-        return TruncatedLaw(
-            self.laplace, self.width, self.shift * size, self.left, self.right, self.clamped, self.whole
-        )
+        return replace(self, shift=self.shift * size)
 
     def mass(self, low: arb | None, high: arb | None) -> arb:
         """P[low < X <= high]; None is infinite."""
