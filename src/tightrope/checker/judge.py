@@ -90,6 +90,8 @@ def _decided(
         if enclosure[0].is_nan() or enclosure[1].is_nan():
             continue  # nan would stay for ever
         low, high = low.max(enclosure[0].lower()), high.min(enclosure[1].upper())
+        if low > high:
+            raise NotCheckable("two enclosures contradict each other: an error of the checker, which is to be reported")
         if low > level or (low >= level and not upper and not reading.falls):
             return (REFUTED if upper else PROVED), "", _shown(low, high, reading.range)
         if reading.has_atoms and not upper and high <= level:

@@ -31,7 +31,11 @@ LAWS: Mapping[str, Callable[..., CheckedLaw]] = MappingProxyType(
         "TradeoffCurve": named.tradeoff_curve,
         "RenyiCurve": named.renyi_curve,
         "ZCDP": named.zcdp,
+        "Exponential": named.exponential,
+        "NoisyMax": named.noisy_max,
+        "PermuteAndFlip": named.permute_and_flip,
         "MatrixMechanism": named.matrix,
+        "TreeAggregation": named.tree,
     }
 )
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from ..law import CheckedLaw
 from .arguments import neighbours_named, probability, whole
 from .batches import GluedLaw, ReplacedSampleLaw, sample_of
+from .bounded import BoundedLaw
 from .finite import LeakyResponseLaw
 from .gaussian import GaussianLaw, SampledGaussianLaw
 from .sizes import capped, drawn, grouped_sample, in_batch
@@ -29,7 +30,7 @@ def without_replacement(
 ) -> CheckedLaw | None:
     """The glued pair where a record is replaced; a Poisson sample where one comes or goes."""
     size, all_of_them = whole(batch), whole(records)
-    if size > all_of_them or base.reversed() != base:
+    if isinstance(base, BoundedLaw) or size > all_of_them or base.reversed() != base:
         return None
     if neighbours_named(neighbours) == "add_remove":
         return sample_of(base, Fraction(size, all_of_them), False) if size < all_of_them else base
@@ -40,7 +41,7 @@ def with_replacement(base: CheckedLaw, batch: object, records: object) -> Checke
     """One draw is a batch of one."""
     if whole(batch) == 1:
         return without_replacement(base, batch, records)
-    return drawn(base, whole(batch), whole(records))
+    return None if isinstance(base, BoundedLaw) else drawn(base, whole(batch), whole(records))
 
 
 def truncated_poisson(base: CheckedLaw, rate: object, cap: object, records: object) -> CheckedLaw | None:
