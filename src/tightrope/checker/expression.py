@@ -103,7 +103,7 @@ def _transformed(name: str, base: Run, given: dict[str, object]) -> Run:
     terms = _merged([(law, uses) for law, uses in laws if law is not None])
     if any(law is None for law, _ in laws):
         raise NotCheckable(f".{name} of this law is not known to the checker")
-    relation = ADD_REMOVE if name in ("poisson", "truncated_poisson") else REPLACE
+    relation = ADD_REMOVE if name in ("poisson", "truncated_poisson", "random_allocation") else REPLACE
     return Run(terms, after(name, base.facts, str(given.get("neighbours", relation))))
 
 

@@ -19,9 +19,8 @@ from .clock import now
 from .expression import run_of
 from .law import NotCheckable, precision
 from .profile import FORMULA_BITS, Profile
-from .readings import READINGS, Question
+from .readings import READINGS, Question, found_of
 
-DELTAS = ("epsilon", "delta", "advantage", "total_variation")  # delta at a point, by whatever name
 PROVED, REFUTED, UNDECIDED = "proved", "refuted", "not checkable"
 
 
@@ -53,11 +52,6 @@ def _end(answer: Mapping[str, Any], end: str, until: float) -> EndVerdict:
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise NotCheckable(f"this is no answer: {type(error).__name__}, {error!s:.80}") from None
     return EndVerdict(end, value, verdict, why, found, found_of(answer.get("quantity")))
-
-
-def found_of(quantity: object) -> str:
-    """What is enclosed and compared with a level."""
-    return "delta" if quantity in DELTAS else f"{quantity!s:.40}" if quantity != "loss_quantile" else "P[loss above]"
 
 
 def _decided(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 
 from flint import arb
 
@@ -19,6 +20,7 @@ from .expression import Run
 from .hypotheses import ADD_REMOVE
 from .law import NotCheckable, Term, infinite, precision, reverse
 from .laws import listed
+from .laws.allocated import AllocatedLaw
 from .laws.renyi import DivergencesLaw, converted
 
 FORMULA_BITS = (128, 1024)  # where a formula is exact
@@ -66,7 +68,7 @@ class Profile:
                 known[place] = low, high = low.max(enclosure[0].lower()), high.min(enclosure[1].upper())
                 if low > high:
                     raise NotCheckable("two enclosures contradict each other: an error of the checker, to be reported")
-                yield _most(low for low, _ in known), _most(high for _, high in known)
+                yield reduce(arb.max, (low for low, _ in known)), reduce(arb.max, (high for _, high in known))
 
     def narrow(self, point: arb, level: arb) -> tuple[arb, arb]:
         """The first enclosure that is narrow, or the narrowest there is; the level is a hint."""
@@ -76,17 +78,6 @@ class Profile:
             if high - low <= high * arb(2) ** -NARROW_BITS:
                 break
         return low, high
-
-    def never(self) -> tuple[arb, arb]:
-        """What is left of delta at every epsilon."""
-        return self.narrow(arb("inf"), arb(0))
-
-
-def _most(values: Iterator[arb]) -> arb:
-    value = arb(0)
-    for each in values:
-        value = value.max(each)
-    return value
 
 
 def _shown_by_neighbours(terms: Sequence[Term], point: arb, level: arb, hinted: Hints, until: float) -> Enclosures:
@@ -137,6 +128,9 @@ def enclosures(terms: Sequence[Term], epsilon: arb, level: arb, hinted: Hints, u
         return
     if sum(uses for _, uses in terms) == 1:
         yield from _once(terms, epsilon)
+    if len(terms) == 1 and terms[0][1] == 1 and isinstance(terms[0][0], AllocatedLaw):
+        yield from (found for found in terms[0][0].at(epsilon) if now() < until)
+        return
     routes = [_grids(terms, epsilon, level, hinted, until)]
     if (line := saddle(terms, epsilon)) is not None:
         yield infinite(terms), infinite(terms) + contour.chernoff(terms, epsilon, line)

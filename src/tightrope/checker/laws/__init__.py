@@ -44,6 +44,8 @@ TRANSFORMATIONS: Mapping[str, Callable[..., CheckedLaw | None]] = MappingProxyTy
         "poisson": samples.poisson,
         "without_replacement": samples.without_replacement,
         "with_replacement": samples.with_replacement,
+        "random_allocation": samples.random_allocation,
+        "shuffled_batches": samples.shuffled_batches,
         "group": samples.group,
         "truncated_poisson": samples.truncated_poisson,
     }

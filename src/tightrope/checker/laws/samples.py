@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from flint import arb
+
 from ..law import CheckedLaw
+from .allocated import STEPS_MAX, AllocatedLaw
 from .arguments import neighbours_named, probability, whole
 from .batches import GluedLaw, ReplacedSampleLaw, sample_of
 from .bounded import BoundedLaw
@@ -49,6 +52,24 @@ def truncated_poisson(base: CheckedLaw, rate: object, cap: object, records: obje
     if whole(cap) > whole(records):
         return poisson(base, rate)
     return capped(base, probability(rate), whole(cap), whole(records))
+
+
+def random_allocation(base: CheckedLaw, steps: object, uses: object = 1) -> CheckedLaw | None:
+    """One of so many steps has the record."""
+    back = base.reversed()
+    if whole(uses) != 1 or whole(steps) > STEPS_MAX or back is None or isinstance(base, BoundedLaw):
+        return None
+    if base.tails(arb(1)) is None or not (base.infinite().is_zero() and back.infinite().is_zero()):
+        return None  # a step that tells all, or for certain that the record is not there
+    return AllocatedLaw(base, whole(steps)) if whole(steps) > 1 else base
+
+
+def shuffled_batches(base: CheckedLaw, steps: object) -> CheckedLaw | None:
+    """Given the order one batch differs; neighbours show the sum over all batches."""
+    twice = base.shifted(2)
+    if not isinstance(twice, GaussianLaw):
+        return None
+    return BoundedLaw(twice, (GaussianLaw(twice.square / whole(steps)),), once=False)
 
 
 def group(law: CheckedLaw, size: object) -> CheckedLaw | None:
