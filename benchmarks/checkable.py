@@ -52,8 +52,8 @@ Made by `python -m benchmarks.checkable`. [Why believe it](trust.md) says what a
 """
 WHY = """
 Why not: `.shuffle` and `.best_of` are bounded by constructions of their own, which the checker does not have yet;
-groups of laws that are no shift need a chain of laws; samples of several mechanisms at once need a joint law; several epochs
-of an allocation need the law of one.
+groups of laws that are no shift need a chain of laws; samples of several mechanisms at once need a joint law; several
+epochs of an allocation need the law of one.
 
 ## Readings
 

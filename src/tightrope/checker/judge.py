@@ -66,19 +66,14 @@ def _decided(
     least, most = reading.range
     if not all(low <= number <= high for number, (low, high) in zip(given, reading.allowed, strict=True)):
         raise NotCheckable("an argument is not in its range")
-    if reading.falls and not value == value:
-        raise NotCheckable("an end is no number")
-    run = run_of(answer["expression"])
-    only = answer.get("only")
-    if only not in (None, "add", "remove"):
-        raise KeyError("only")
+    add_first, hinted = answer.get("direction") == "add", hints(answer.get("certificate") or {})
+    profile = Profile(run_of(answer["expression"]), answer.get("only"), add_first, hinted, until)
+    profile.directions()  # refuses what has none
     if value >= most if upper else value <= least:
         return PROVED, "by definition", None
     if value < least if upper else value > most:
         return REFUTED, f"no {quantity} is {'below' if upper else 'above'} {least if upper else most}", None
-    profile = Profile(run, only, answer.get("direction") == "add", hints(answer.get("certificate") or {}), until)
     level = reading.level(given[0]) if reading.falls else arb(value)
-    # Of what is found at the end itself (epsilon: delta there) more than the level says that the end is too small.
     low, high = arb("-inf"), arb("inf")
     for enclosure in reading.enclosures(profile, Question(tuple(given), value, level)):
         if enclosure[0].is_nan() or enclosure[1].is_nan():
@@ -111,6 +106,6 @@ def _read(number: object) -> float:
     if type(number) not in (int, float) and number not in ("inf", "-inf"):
         raise ValueError(f"{number!r:.40} is no number")
     value = float(number)  # type: ignore[arg-type]
-    if type(number) is int and value != number:
+    if value != number and type(number) is not str:
         raise ValueError(f"{number!r:.40} is no double")
     return value
