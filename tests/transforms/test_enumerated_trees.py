@@ -142,7 +142,7 @@ def seen(tree: Tree, epsilons: int) -> Outcome:
     """What the comparison finds."""
     case = listed(tree, Source(SEED), plain=True)
     assert case is not None
-    return judge(case, most=epsilons)
+    return judge(case, Outcome(0), most=epsilons)
 
 
 def test_every_need_of_every_theorem_has_a_tree() -> None:
@@ -172,7 +172,7 @@ def test_orders_that_differ_from_part_to_part_are_seen() -> None:
         both = composed([trees.leaf(one), trees.leaf(other)], seed, 2)
         case = listed(trees.shuffle(trees.best_of(both, "geometric", 2.0, None, how, 0.0), 2), Source(SEED))
         assert case is not None
-        assert judge(case, most=10 * EPSILONS).violations == []
+        assert judge(case, Outcome(0), most=10 * EPSILONS).violations == []
         true = max(true, float(Profiles(case.algorithm, case.neighbours, True, True).largest(3.59)[0]))
     assert true > 0.0468
 
@@ -180,6 +180,6 @@ def test_orders_that_differ_from_part_to_part_are_seen() -> None:
 def test_random_trees_are_bounded_by_the_truth() -> None:
     cased = (drawn(SEED, index, QUICK, deep=2) for index in range(cases(TREES_QUICK, 2000)))
     quick = [case for case in cased if case is not None and (FULL or "best_of" not in case.tree.calls)]
-    outcomes = [judge(case, most=EPSILONS) for case in quick]
+    outcomes = [judge(case, Outcome(0), most=EPSILONS) for case in quick]
     assert [text for outcome in outcomes for text in outcome.violations] == []
     assert sum(outcome.checks for outcome in outcomes) > len(quick) * EPSILONS * 3 // 4  # the rest is refused
