@@ -19,9 +19,11 @@ Usage: python -m benchmarks.enumerated [--checks N] [--processes P] [--seed S] [
 from __future__ import annotations
 
 import argparse
+import importlib
 import itertools
 import json
 import multiprocessing
+import pkgutil
 import random
 import re
 import signal
@@ -180,6 +182,16 @@ def reason(error: tr.TightropeError) -> str:
     return f"{text.split(':')[0][:40]}: {known}" if known else re.sub("[0-9][0-9.e-]*", "#", text)[:120]
 
 
+def load() -> None:
+    """Imports all that answers need: an import that is cut short by the timer leaves half a module behind."""
+    for room in ("derived", "engines", "facets", "kernels", "mechanisms", "metrics", "pairs", "transforms"):
+        package = importlib.import_module(f"tightrope.{room}")
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+    for name in ("fft", "integrate", "optimize", "signal", "special", "stats"):
+        importlib.import_module(f"scipy.{name}")
+
+
 def attempt(seed: int, index: int) -> Outcome:
     """One tree, unless it takes too long."""
     patient = index % PATIENT_EVERY == 0
@@ -219,6 +231,7 @@ def records(folder: Path, seed: int) -> Iterator[Outcome]:
 
 def work(seed: int, share: int, processes: int, checks: int, folder: str, until: float) -> None:
     """Every so manieth tree, until there are enough comparisons."""
+    load()
     done = {outcome.index: outcome.checks for outcome in records(Path(folder), seed)}
     total = sum(number for index, number in done.items() if index % processes == share)
     index = share
