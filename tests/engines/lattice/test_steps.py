@@ -223,3 +223,22 @@ def test_noise_of_the_claimed_size_breaks_nothing(monkeypatch: pytest.MonkeyPatc
 def test_half_the_radius_would_be_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(AssertionError):
         noise_of_the_claimed_size(monkeypatch, claimed=0.5)
+
+
+def _two_far_apart(scale: float) -> lattice_law.LatticeLaw:
+    """One atom, and next to nothing so far away that no exponential moment is a double."""
+    masses = np.zeros(1 << 20)
+    masses[0], masses[-1] = scale, 1e-20 * scale
+    return lattice_law.LatticeLaw(masses, 0, 1, 0.0, Fraction(0), 0.0, Side.UP, 0)
+
+
+def test_without_moments_all_that_there_is_may_lie_outside() -> None:
+    sides = lattice_compose._Sides.of([(_two_far_apart(1.0), 1)], 1e-18)
+    outside = sides.outside(0, 1 << 10, (1 << 20) - 1)
+    assert 1e-20 <= outside <= 1.0 + 1e-9
+
+
+def test_more_outside_than_a_double_holds_is_not_cut_down() -> None:
+    sides = lattice_compose._Sides.of([(_two_far_apart(1e200), 2)], 1e-18)  # of 1e380 at least 1e360 are outside
+    with pytest.raises(OverflowError):
+        sides.outside(0, 1 << 10, 2 * (1 << 20) - 2)

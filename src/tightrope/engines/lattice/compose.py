@@ -188,6 +188,7 @@ class _Sides:
     centre: int
     above: tuple[tuple[float, float], ...]
     below: tuple[tuple[float, float], ...]
+    table: _Table
 
     @staticmethod
     def of(parts: Sequence[Part], tolerance: float) -> _Sides:
@@ -197,7 +198,7 @@ class _Sides:
         best = math.sqrt(2.0 * math.log(2.0 / tolerance) / max(variance, 1e-12))
         table = _Table.of(lumps, [count for _, count in parts])
         tilts = [best * share for share in CHERNOFF_SHARES]
-        return _Sides(centre, *(tuple((d, table.log_moment(sign * d)) for d in tilts) for sign in (1, -1)))
+        return _Sides(centre, *(tuple((d, table.log_moment(sign * d)) for d in tilts) for sign in (1, -1)), table)
 
     def reach(self, sign: int, tolerance: float) -> int:
         """Distance from the centre beyond which at most the tolerance lies."""
@@ -218,7 +219,9 @@ class _Sides:
 
     def _beyond(self, bounds: tuple[tuple[float, float], ...], distance: int) -> float:
         exponent = min(log_moment - d * distance + 4.0 * UNIT * abs(d * distance) for d, log_moment in bounds)
-        return round_up(math.exp(min(exponent, 700.0)), THOUSANDS)
+        if exponent > 0.0:  # all that there is may be less, about 1 for tilted laws; d = 0 says how much
+            exponent = min(exponent, self.table.log_moment(0.0))
+        return round_up(math.exp(exponent), THOUSANDS)  # where no double holds it, an OverflowError ends this engine
 
 
 class _Lumps(NamedTuple):

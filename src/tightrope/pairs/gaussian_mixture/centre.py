@@ -123,7 +123,7 @@ def mixture_cells(law: MixtureLikelihood, mu: float, power: float, edges: FloatA
         left, right, count, most = edges[:-1], edges[1:], edges.size, float(law.most)
         width = right - left
         low, high = np.fmax(share.lower, 0.0), np.fmin(share.upper, most)
-        growth = round_up(np.exp(np.fmin(mu * width, 700.0)), MILLIONS)
+        growth = round_up(np.exp(mu * width), MILLIONS)  # inf where no double holds it: 0 and the caps are left
         # V changes by at most e^{mu width}, and is at most S, D - S and D/4.
         least = round_down(np.fmax(np.fmax(variance.lower[:-1], variance.lower[1:]), 0.0) / growth, MILLIONS)
         caps = np.fmin(np.fmin(high[1:], round_up(most - low[:-1], MILLIONS)), 0.25 * most)

@@ -23,6 +23,7 @@ from .likelihood import Chance, likelihood
 from .window import WHOLE, Edge, SoftWindow
 
 DECAY_SLACK = 1e-9
+EXPONENT_MAX = 700.0  # of what a double holds
 FLOAT_CELL_WORK, MARK = 300.0, 1e3  # units of work for a cell, and for the weight of an edge at the end of one
 ODDS_MAX, RISE_MAX = 1e12, 600.0
 EXPONENT_ERROR, SHARE_ERROR = 64.0 * UNIT, 32.0 * UNIT  # of an exponent, and of U through the log odds, per size
@@ -166,7 +167,9 @@ def decay(mu: float, rate: Chance, power: float, marked: SoftWindow = WHOLE) -> 
     high = high + table.error + sum(weight.most for weight in weights)
     tails = at_edges[[0, -1]] + table.at_ends[[0, -1]] + sum(weight.logs[[0, -1]] for weight in weights)
     with np.errstate(under="ignore", over="ignore"):
-        end = 0.0 if marked is WHOLE else round_up(math.exp(min(700.0, tails[1])), MILLIONS) + 1e-300
+        end = 0.0
+        if marked is not WHOLE:
+            end = (round_up(math.exp(tails[1]), MILLIONS) if tails[1] < EXPONENT_MAX else math.inf) + 1e-300
         beyond = np.exp(tails) / np.array(slopes) * (1.0 if marked is WHOLE else np.array([1.0, 0.0]))
         least = round_down(np.concatenate([width * np.exp(low), [0.0, 0.0]]), MILLIONS)
         most = round_up(np.concatenate([width * np.exp(high), beyond]), MILLIONS) + 1e-300  # what underflowed
