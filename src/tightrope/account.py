@@ -27,7 +27,7 @@ from .mechanisms.parameters import finite, nonnegative, probability, real, whole
 from .question import ARGUMENTS, AUTO, LESS_IS_WORSE, OF_LOSS, SECONDS, Question, parsed
 from .relation import Direction, Relation, asked_directions
 from .transforms.composition import named_relation
-from .transforms.terms import choices_of, terms_of
+from .transforms.terms import choices_of, fixed_choices, terms_of
 
 if TYPE_CHECKING:
     from .engines.loss.planner import LossPlanner
@@ -366,9 +366,18 @@ class Case:
     def _standing(self) -> Standing:
         """The same for every point."""
         mechanism = self.mechanism
-        tight, of_pair = mechanism.tight, self.question.quantity in OF_LOSS or not self.below
-        attained = tight if of_pair else mechanism.attained_once
+        tight, attained = mechanism.tight, mechanism.attained_once
+        if self.question.quantity in OF_LOSS or not self.below:
+            tight = attained = tight and self._of_real_pairs()
         return Standing(tight, attained, named_relation(mechanism), claims(mechanism), confidence(mechanism))
+
+    def _of_real_pairs(self) -> bool:
+        """Whether the pairs are those that real neighbours have, and not at a rate that was rounded up to a double."""
+        law = self.mechanism
+        return all(
+            set(fixed_choices(choices_of(law, direction, pointwise=True))) == {terms_of(law, direction)}
+            for direction in self.planners
+        )
 
     def _clocked(self) -> dict[str, object]:
         """The seconds asked for, where the clock ended what more work would have narrowed: another run may differ."""

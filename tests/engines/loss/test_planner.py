@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import mpmath
 import pytest
@@ -150,3 +151,20 @@ def test_proofs_hold_the_same() -> None:
     assert proven.certificate.arithmetic == "ball"
     assert rough.lower <= proven.upper
     assert proven.lower <= rough.upper
+
+
+def test_a_rate_that_is_no_double_is_no_rate_of_real_neighbours() -> None:
+    """The pair has two thirds rounded up: one in 24 outputs tells everything, and the lower end is above that."""
+    run = tr.ApproximateDP(epsilon=2.0, delta=0.0625).without_replacement(2, 3, neighbours="add_remove")
+    truth = Fraction(1, 24)
+    loss, delta = run.pdp(4.0, direction="remove"), run.delta(4.0, direction="remove")
+    assert loss.certificate is not None
+    assert delta.certificate is not None
+    assert delta.certificate.tight
+    assert Fraction(delta.lower) <= truth <= Fraction(delta.upper)
+    assert Fraction(loss.lower) > truth
+    assert not loss.certificate.tight
+    assert not loss.certificate.attained
+    even = tr.ApproximateDP(epsilon=2.0, delta=0.0625).without_replacement(1, 2, neighbours="add_remove").pdp(4.0)
+    assert even.certificate is not None
+    assert even.certificate.tight
