@@ -184,10 +184,11 @@ def hits(approach: Approach, before: Estimate | None) -> tuple[Parts, Saddle]:
 WHOLE = Way("whole", whole, retry_share=tuning.MODERATE, retry_at_once=True)
 CUT = Way("without what is rare", cut)
 HITS = Way("at least one hit", hits)
-# Before an engine that takes longer: one product of matrices, a short sum; neither in balls.
+# Before an engine that takes longer: one product of matrices, a short sum, few hits; none in balls.
 QUICK = (
     replace(WHOLE, name="whole, as one product", work_share=tuning.QUICK, retry_share=0.0),
     replace(CUT, name="without what is rare, quickly", work_share=tuning.CHEAP, retry_share=0.0),
+    replace(HITS, name="at least one hit, quickly", work_share=tuning.CHEAP, retry_share=0.0, split_widths=16.0),
 )
 # From the cheapest on: a cut is cheap where it helps, and where it does not, hits are.
 WAYS = (
