@@ -32,13 +32,14 @@ TOLERANCE_SPARE = 20.0  # e-folds of inner quadratures in balls, beyond those of
 
 # Which part of the law ('corners').
 HIT_TERMS_MAX = 8  # a split is searched, term by term
-SPLIT_WIDTHS, SPLIT_SHARP = 8.0, 32.0  # of the split, to a loss of epsilon
+SPLIT_WIDTHS, SPLIT_MIDDLE, SPLIT_SHARP = 8.0, 16.0, 32.0  # of the split, to a loss of epsilon
 LOOSENED = 1e3  # times the accuracy: where small hits join large ones, leaving out more is the only way
 LOG_TINIEST = -745.0  # no double is a smaller delta
 
 # Trying again from what was found ('corners').
 CORRECTIONS_MAX = 3
 CORRECTION_MIN, CORRECTION_SHARE = 1.0, 0.1  # so far from the saddle, in units of log delta, and of epsilon
+CORRECTION_DECIDED = 1e-4  # the same, of epsilon, where what decides alone was cut off for that epsilon
 CORRECTION_MAX = 6.0  # epsilon may have been lost where its hits were left out
 IMPROVED = 0.5  # of the width before: less is no reason to go on
 
