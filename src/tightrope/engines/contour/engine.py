@@ -52,9 +52,7 @@ def prepare(
     The law is summed whole where that is narrow enough, else in parts; in balls where float64 loses the digits.
     Raises UnsupportedMechanism where a cgf is unknown or the integrand is not proven to fall.
     """
-    if quick and (
-        all(pair.sampling() is None for pair, _ in terms) or participation_visible(terms, delta, accuracy)
-    ):
+    if quick and (all(pair.sampling() is None for pair, _ in terms) or participation_visible(terms, delta, accuracy)):
         raise UnsupportedMechanism("it has no hits, or hits that are counted")
     cgfs = [(cgf_of(pair), count) for pair, count in terms]
     with working_precision(BITS_START):
