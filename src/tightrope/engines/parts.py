@@ -27,13 +27,15 @@ class Parts(Shape):
     """terms: cgfs of what is summed, or of the body alone where there are splits.
 
     cuts and splits: of each term how it was cut and split, None where it was not; empty where none was.
-    body_tilt: s of the bound of what has no hit.
+    body_tilt: s of the bound of what has no hit. decided_tilt: where what is rare decides alone, s of the bound of what
+    that leaves open (decided.py), else 0.
     """
 
     terms: Terms
     cuts: tuple[RestrictedCgf | None, ...] = ()
     splits: tuple[Split | None, ...] = ()
     body_tilt: float = 0.0
+    decided_tilt: float = 0.0
 
     @property
     def rare(self) -> list[tuple[RestrictedCgf, int]]:
@@ -161,4 +163,4 @@ def split_at(cut: Parts, loss: float, epsilon: float, log_left_out: float, width
         for law, (_, count) in zip(cut.cuts, cut.terms, strict=True)
     ]
     bodies = [(split.body if split else cgf, count) for (cgf, count), split in zip(cut.terms, splits, strict=True)]
-    return Parts(bodies, cut.cuts, tuple(splits))
+    return Parts(bodies, cut.cuts, tuple(splits), decided_tilt=cut.decided_tilt)

@@ -50,3 +50,8 @@ TILT_BITS, STEP_BITS = 16, 20  # of a tilt and of a step of nodes: products with
 SEARCH_STEPS, SEARCH_FACTOR = 24, 0.6  # of the second tilt, from far to near (make bench, the vectors)
 BRACKET_MIN = 1e-4  # where K turns sharply no tilt has the wanted epsilon; any tilt is valid (make fuzz)
 SAMPLE = 8  # of many terms stand for all until the end (make bench, 500 distinct steps)
+
+# decided.py (still.py, corners)
+DECIDED_TILTS = 0.5, 1.8, 24  # in 1/epsilon: the least, the ratio, and how many
+DECIDED_MARGINS = 1e-3, 1e3  # of epsilon: between which the loss that decides lies above it
+DECIDED_HALVINGS = 10  # of their ratio

@@ -37,6 +37,10 @@ class Partitionable(ABC):
     def cut(self, log_mass: float, sharpness: int) -> RestrictedCgf:
         """The law without outputs whose probability is e^log_mass, about."""
 
+    @abstractmethod
+    def cut_above(self, loss: float) -> RestrictedCgf | None:
+        """The law without outputs that lose more, nearly all of them; None where that cannot be done."""
+
 
 class RestrictedCgf(Cgf):
     """K of a part of a law, below a hard end."""
@@ -71,6 +75,26 @@ class RestrictedCgf(Cgf):
     @abstractmethod
     def leak(self) -> arb:
         """Of a body: at or above the probability, under P, of what would be body beyond its hard end."""
+
+    @abstractmethod
+    def log_low(self, s: float) -> float:
+        """log of E_Q[e^{-sl}; rare], about."""
+
+    @abstractmethod
+    def decisive(self, s: float, balls: bool) -> Decisive:
+        """All that a bound needs to know of what is rare, where that decides; in balls or with bounds in float64."""
+
+
+class Decisive(NamedTuple):
+    """Of a law that was cut: the probabilities P and Q of what is rare, and two upper bounds of what Q has.
+
+    low: E_Q[e^{-sl}; rare]. log_low_all: log E_Q[e^{-sl}] of the whole law, at least 0.
+    """
+
+    p: arb
+    q: arb
+    low: arb
+    log_low_all: arb
 
 
 class Split(NamedTuple):

@@ -2,6 +2,7 @@
 
     upper = w + scale (S + truncation) + rare + body,   scale = e^{K(c) - c l},
     lower = w + scale (S - truncation) - aliases.
+Where what is rare decides alone, both ends have what it adds (engines/decided.py).
 epsilon of a delta: Newton on log delta, then two evaluations that prove the interval, delta_up(e) <= delta above it and
 delta_low(e) > delta below.
 Guarantee: lower <= delta <= upper where the node sum holds. Proof: docs/proofs/contour.md, sections 2, 3, 10, 12, 16.
@@ -25,6 +26,7 @@ from ...kernels.ball import lower_float, upper_float, working_precision
 from ...kernels.directed import next_down
 from ...kernels.search import Inverse
 from ..chernoff import chernoff
+from ..decided import DecidedMass
 from ..evaluation import Evaluation, SelfInverse
 from . import tuning
 from .plan import ContourPlan
@@ -95,13 +97,14 @@ class Found(NamedTuple):
 class ContourBound(SelfInverse):
     """delta at any epsilon from the nodes of one contour.
 
-    mass: w. rare: at or above the probability of what was cut off.
+    mass: w. rare: at or above the probability of what was cut off. decided: what it adds, where it decides alone.
     """
 
     nodes: Nodes
     mass: arb
     rare: arb
     body_tilt: float
+    decided: DecidedMass | None = None
 
     @property
     def arithmetic(self) -> str:
@@ -119,8 +122,8 @@ class ContourBound(SelfInverse):
             return known
         with working_precision(self.nodes.bits):
             node_sum = self.nodes.sum(epsilon)
-            aliases, left_out = self._aliases(epsilon, chernoff), self._left_out(epsilon)
-            made = self._bounded(node_sum, self._truncation, aliases, left_out)
+            aliases, (certain, left_out) = self._aliases(epsilon, chernoff), self._left_out(epsilon)
+            made = self._bounded(node_sum, self._truncation, aliases, left_out, self.mass + certain)
         self._last.clear()
         self._last[epsilon] = made
         return made
@@ -139,16 +142,17 @@ class ContourBound(SelfInverse):
             fall = (-(self._tilt if second else self._tilt + 1) * width).exp()
             truncation = self._truncation * (1 + fall) / (width.expm1() if second else -(-width).expm1())
             left_out = self.rare + (0 if self.nodes.log_body is None else self._moment(self.nodes.log_body, x))
-            return self._bounded(node_sum, truncation, self._aliases(x, _tail_above), left_out, second)
+            mass = arb(0) if second else self.mass
+            return self._bounded(node_sum, truncation, self._aliases(x, _tail_above), left_out, mass, second)
 
     def _moment(self, log_body: arb, at: float) -> arb:
         return _tail_above(arb(self.body_tilt), log_body, arb(at))
 
     def _bounded(
-        self, node_sum: NodeSum, truncation: arb, aliases: arb, left_out: arb, second: bool = False
+        self, node_sum: NodeSum, truncation: arb, aliases: arb, left_out: arb, mass: arb, second: bool = False
     ) -> Evaluation:
-        """The sum with its errors; a tail of the second law has no infinite mass, and is e^-x times as large."""
-        unit, mass = ((-node_sum.at).exp(), arb(0)) if second else (arb(1), self.mass)
+        """The sum with its errors, and a mass that is certain; a tail of the second law is e^-x times as large."""
+        unit = (-node_sum.at).exp() if second else arb(1)
         scale = (self.nodes.log_scale - self._tilt * node_sum.at).exp() * unit
         aliases, left_out, moved = aliases * unit, left_out * unit, node_sum.moved * unit
         error = truncation + node_sum.quadrature
@@ -203,11 +207,13 @@ class ContourBound(SelfInverse):
         window = 2 * arb(plan.step.step) * size + 2 * horizon * even
         return (1 + arb.pi() ** 2 / 6) * window / (arb.pi() * horizon * horizon)
 
-    def _left_out(self, epsilon: float) -> arb:
-        """What rare outputs, and uses without a hit, add to delta at most."""
+    def _left_out(self, epsilon: float) -> tuple[arb, arb]:
+        """What rare outputs, and uses without a hit, add to delta at least, and how much more at most."""
+        least, most = (arb(0), self.rare) if self.decided is None else self.decided.at(epsilon)
+        more = (most - least).max(arb(0))
         if self.nodes.log_body is None:
-            return self.rare
-        return self.rare + chernoff(arb(self.body_tilt), self.nodes.log_body, arb(epsilon))
+            return least, more
+        return least, more + chernoff(arb(self.body_tilt), self.nodes.log_body, arb(epsilon))
 
     def _aliases(self, epsilon: float, above: Callable[[arb, arb, arb], arb]) -> arb:
         """What the aliases add at most: 1/(e^{cL} - 1) + kappa e^{K(s) - s eps}/(e^{(s-c)L} - 1), L = 2 pi/h.
@@ -237,7 +243,17 @@ class ContourBound(SelfInverse):
 
     def at(self, epsilon: float) -> Found:
         """All that is known at an epsilon."""
-        return Found(epsilon, *self.nodes.slope(epsilon), self.delta(epsilon))
+        return Found(epsilon, *self._slope(epsilon), self.delta(epsilon))
+
+    def _slope(self, epsilon: float) -> tuple[float, float]:
+        """log of delta without its infinite mass, and its derivative, approximately."""
+        log, rate = self.nodes.slope(epsilon)
+        if self.decided is None:
+            return log, rate
+        value, slope = self.decided.about(epsilon)
+        summed = math.exp(log) if math.isfinite(log) else 0.0
+        total = summed + value
+        return (math.log(total), (summed * rate + slope) / total) if total > 0.0 else (log, rate)
 
     def solution(self, delta: float) -> Found:
         """The same at the epsilon of this delta, which is looked for once."""
@@ -251,7 +267,7 @@ class ContourBound(SelfInverse):
         start = self.nodes.plan.saddle.epsilon
         centre, low, high = max(start, 0.0), 0.0, math.inf
         for _ in range(2 * tuning.STEPS_MAX):
-            log, rate = self.nodes.slope(centre)
+            log, rate = self._slope(centre)
             # Where the sum is lost in its own errors, the side that the contour was made for tells.
             above = log > target if math.isfinite(log) else centre < start
             low, high = (max(low, centre), high) if above else (low, min(high, centre))

@@ -21,6 +21,7 @@ from ... import compute_budget
 from ...errors import Refusal, UnsupportedMechanism, WorkExhausted
 from ...facets.cumulant import cgf_of
 from ...kernels.ball import BITS_START, upper_float, working_precision
+from ..decided import decided_mass
 from ..evaluation import Term
 from ..extremes_of_loss import leaked
 from ..hits.outcomes import participation_visible
@@ -51,7 +52,7 @@ def prepare(
     The law is summed whole where that is narrow enough, else in parts; in balls where float64 loses the digits.
     Raises UnsupportedMechanism where a cgf is unknown or the integrand is not proven to fall.
     """
-    if quick and (all(pair.sampling() is None for pair, _ in terms) or participation_visible(terms)):
+    if quick and (all(pair.sampling() is None for pair, _ in terms) or participation_visible(terms, delta, accuracy)):
         raise UnsupportedMechanism("it has no hits, or hits that are counted")
     cgfs = [(cgf_of(pair), count) for pair, count in terms]
     with working_precision(BITS_START):
@@ -159,7 +160,8 @@ def tried(approach: Approach, parts: Parts, saddle: Saddle) -> Trial:
     nodes = nodes_of(parts, plan, balls)
     with working_precision(nodes.bits):
         rare = parts.rare_mass()
-    return _found(approach, ContourBound(nodes, law.mass, rare, parts.body_tilt), saddle)
+        decided = decided_mass(parts, balls) if parts.decided_tilt else None
+    return _found(approach, ContourBound(nodes, law.mass, rare, parts.body_tilt, decided), saddle)
 
 
 def _tolerances(approach: Approach, saddle: Saddle) -> list[float]:
@@ -199,7 +201,8 @@ def _found(approach: Approach, bound: ContourBound, saddle: Saddle) -> Trial:
             width = 0.0  # the answer is 0
     off = abs(at - saddle.epsilon)
     missed = saddle.tilt * off + abs(log_delta - saddle.log_delta)
-    far = missed > tuning.CORRECTION_MIN or off > tuning.CORRECTION_SHARE * saddle.epsilon
+    share = tuning.CORRECTION_SHARE if bound.decided is None else tuning.CORRECTION_DECIDED
+    far = missed > tuning.CORRECTION_MIN or off > share * saddle.epsilon
     lines = value.budget.upper
     others = max(lines[name] for name in lines if name != "rounding")
     lost_digits = not approach.balls and not lines["rounding"] < others

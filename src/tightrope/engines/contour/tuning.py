@@ -24,7 +24,7 @@ FLOAT_WORK_MAX, BALL_WORK_MAX = 1.5e8, 1e7  # nodes times inner points: seconds 
 FLOAT_UNITS, BALL_UNITS = 6.0, 450.0  # of work, for one node and inner point (tests/test_seconds.py)
 BALLS_AT_ONCE = 1e5  # nodes times inner points: balls that cost so little come before other ways
 CHEAP, MODERATE = 0.02, 0.1  # shares for ways that are tried before surer and dearer ones ('corners')
-QUICK = 0.7  # share of one product of matrices that is faster than grids of few hits (benchmarks/sweep_speed.py)
+QUICK = 0.1  # share of one product of matrices that is faster than a sum of few hits (benchmarks/fuzz.py, training)
 MANY_KINDS = 5.0  # share of a sum of many kinds of uses, which nothing else sums faster (schedules of 500 kinds)
 WHOLE_MIN = 256  # nodes of a period that are not worth counting ('engine contour')
 BITS_MIN = 88  # of balls: 1e-14 after the loss in long sums and large angles
@@ -32,13 +32,14 @@ TOLERANCE_SPARE = 20.0  # e-folds of inner quadratures in balls, beyond those of
 
 # Which part of the law ('corners').
 HIT_TERMS_MAX = 8  # a split is searched, term by term
-SPLIT_WIDTHS, SPLIT_SHARP = 8.0, 32.0  # of the split, to a loss of epsilon
+SPLIT_WIDTHS, SPLIT_MIDDLE, SPLIT_SHARP = 8.0, 16.0, 32.0  # of the split, to a loss of epsilon
 LOOSENED = 1e3  # times the accuracy: where small hits join large ones, leaving out more is the only way
 LOG_TINIEST = -745.0  # no double is a smaller delta
 
 # Trying again from what was found ('corners').
 CORRECTIONS_MAX = 3
 CORRECTION_MIN, CORRECTION_SHARE = 1.0, 0.1  # so far from the saddle, in units of log delta, and of epsilon
+CORRECTION_DECIDED = 1e-4  # the same, of epsilon, where what decides alone was cut off for that epsilon
 CORRECTION_MAX = 6.0  # epsilon may have been lost where its hits were left out
 IMPROVED = 0.5  # of the width before: less is no reason to go on
 

@@ -1,7 +1,7 @@
 """The ways to a contour: which part of the law to sum, and where its saddle lies.
 
-Whole, without what is rare, or what has at least one hit (engines/parts.py). Everything here is a choice: what a way
-leaves out, the bound adds.
+Whole, without what is rare, what has at least one hit (engines/parts.py), or without what decides alone
+(engines/decided.py). Everything here is a choice: what a way leaves out, the bound adds.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from flint import arb
 
 from ...errors import UnsupportedMechanism
 from ...facets.cgf import Terms
+from ..decided import cut_decided
 from ..parts import Parts, log_one_hit, one_hit, partitionable, with_hits, without_rare
 from ..saddle import Saddle, Shape, find_saddle
 from ..tuning import TILT_MAX
@@ -181,13 +182,57 @@ def hits(approach: Approach, before: Estimate | None) -> tuple[Parts, Saddle]:
     return parts, replace(find_saddle(parts, epsilon, None, start=tilt), log_delta=log_delta)
 
 
+def decided(approach: Approach, before: Estimate | None) -> tuple[Parts, Saddle]:
+    """Everything but the uses that decide alone, which are known without a sum."""
+    parts, epsilon, log_delta, _ = _undecided(approach, before)
+    return parts, replace(find_saddle(parts, epsilon, None), log_delta=log_delta)
+
+
+def decided_hits(approach: Approach, before: Estimate | None) -> tuple[Parts, Saddle]:
+    """Of that what has at least one hit."""
+    cut_parts, epsilon, log_delta, left_out = _undecided(approach, before)
+    parts = with_hits(cut_parts, epsilon, left_out, approach.way.split_widths)
+    return parts, replace(find_saddle(parts, epsilon, None), log_delta=log_delta)
+
+
+def _undecided(approach: Approach, before: Estimate | None) -> tuple[Parts, float, float, float]:
+    """The law without uses that decide alone, epsilon and log delta, about, and the log of what may be left out."""
+    cgfs, target = approach.law.cgfs, approach.target
+    if target.second is not None or len(partitionable(cgfs)) < len(cgfs):
+        raise UnsupportedMechanism("its uses do not decide alone")
+    epsilon, log_delta = target.epsilon, target.log_delta
+    if epsilon is None:
+        assert log_delta is not None
+        epsilon = before.epsilon if before else one_hit(cgfs, log_delta)
+    if not epsilon > 0.0:
+        raise UnsupportedMechanism("at epsilon 0 every use decides")
+    if log_delta is None:
+        log_delta = before.log_delta if before else log_one_hit(cgfs, epsilon)
+    left_out = approach.log_left_out(_first_saddle(approach), log_delta)
+    parts = cut_decided(cgfs, epsilon, left_out)
+    if parts is None:
+        raise UnsupportedMechanism("no use decides alone")
+    return parts, epsilon, log_delta, left_out
+
+
 WHOLE = Way("whole", whole, retry_share=tuning.MODERATE, retry_at_once=True)
 CUT = Way("without what is rare", cut)
 HITS = Way("at least one hit", hits)
-# Before an engine that takes longer: one product of matrices, a short sum; neither in balls.
+DECIDED = Way("without what decides alone", decided)
+DECIDED_HITS = Way("at least one hit, without what decides alone", decided_hits, split_widths=tuning.SPLIT_MIDDLE)
+# Before an engine that takes longer: one product of matrices, short sums, few hits; none in balls.
 QUICK = (
     replace(WHOLE, name="whole, as one product", work_share=tuning.QUICK, retry_share=0.0),
     replace(CUT, name="without what is rare, quickly", work_share=tuning.CHEAP, retry_share=0.0),
+    replace(
+        HITS,
+        name="at least one hit, quickly",
+        work_share=tuning.CHEAP,
+        retry_share=0.0,
+        split_widths=tuning.SPLIT_MIDDLE,
+    ),
+    replace(DECIDED, work_share=tuning.MODERATE, retry_share=0.0),
+    replace(DECIDED_HITS, work_share=tuning.CHEAP, retry_share=0.0),
 )
 # From the cheapest on: a cut is cheap where it helps, and where it does not, hits are.
 WAYS = (
@@ -198,6 +243,8 @@ WAYS = (
     WHOLE,
     CUT,
     replace(HITS, name="at least one hit, loosely", loosened=tuning.LOOSENED),
+    replace(DECIDED, work_share=tuning.MODERATE),
+    DECIDED_HITS,
 )
 
 

@@ -16,7 +16,7 @@ from flint import arb
 
 from ... import compute_budget
 from ...errors import Refusal, UnsupportedMechanism
-from ...kernels.ball import BITS_START, working_precision
+from ...kernels.ball import BITS_START, upper_float, working_precision
 from ..closed_form.finite_part import BallList, FiniteTerm
 from ..evaluation import Term
 from ..extremes_of_loss import leaked
@@ -76,14 +76,18 @@ def visible_participation_parts(terms: Sequence[Term]) -> VisibleParticipationPa
     return VisibleParticipationParts(tuple(hits), tuple(finite), loss, variance, leaked(finite), hidden, blur)
 
 
-def participation_visible(terms: Sequence[Term]) -> bool:
+def hides_too_much(hidden: arb, delta: float | None, accuracy: float) -> bool:
+    """Whether hits that are not told from misses leave more of delta open than the accuracy allows."""
+    return delta is not None and not 2.0 * upper_float(hidden) <= accuracy * delta
+
+
+def participation_visible(terms: Sequence[Term], delta: float | None, accuracy: float) -> bool:
     """Whether hits are told from misses, so that their number is all that is hidden."""
     try:
         with working_precision(BITS_START):
-            visible_participation_parts(terms)
+            return not hides_too_much(visible_participation_parts(terms).hidden, delta, accuracy)
     except UnsupportedMechanism:
         return False
-    return True
 
 
 def listed(

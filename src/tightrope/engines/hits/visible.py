@@ -25,7 +25,7 @@ from ...kernels.search import Inverse
 from ..closed_form import finite_part
 from ..evaluation import Evaluation, SelfInverse, Term, inverse
 from . import tuning
-from .outcomes import Outcome, VisibleParticipationParts, listed, visible_participation_parts
+from .outcomes import Outcome, VisibleParticipationParts, hides_too_much, listed, visible_participation_parts
 
 LOG_MIN = -760.0  # no double is as small
 
@@ -34,7 +34,6 @@ def prepare(terms: Sequence[Term], epsilon: float | None, delta: float | None, a
     """An evaluator for one direction; UnsupportedMechanism where hits are not seen or too many."""
     with working_precision(tuning.BITS):
         parts = visible_participation_parts(terms)
-        hidden = upper_float(parts.hidden)
         finite = (
             finite_part.ball_law(parts.finite)
             if finite_part.listed_atoms(parts.finite) <= tuning.OUTCOMES_MAX
@@ -42,7 +41,7 @@ def prepare(terms: Sequence[Term], epsilon: float | None, delta: float | None, a
         )
     if finite is None:
         raise UnsupportedMechanism("its finite part has too many atoms to list", Refusal.TOO_MUCH_WORK)
-    if delta is not None and not 2.0 * hidden <= accuracy * delta:
+    if hides_too_much(parts.hidden, delta, accuracy):
         raise UnsupportedMechanism("its noise hides more of delta than the accuracy allows")
     log_least = tuning.FIRST_LOOK if delta is None else math.log(max(delta, 1e-320)) - tuning.BELOW
     for _ in range(tuning.LISTS_MAX):

@@ -10,19 +10,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 from flint import arb
 
 from ... import compute_budget
 from ...facets.cgf import LOG_TOLERANCE, Cumulants
-from ...facets.partition import Partitionable, RestrictedCgf, Split
+from ...facets.partition import Decisive, Partitionable, RestrictedCgf, Split
+from ...kernels.ball import BITS_START, working_precision
 from ...kernels.plain import dyadic
 from ..gaussian.cgf import mu_bounds, mu_value
 from ..gaussian.pair import GaussianPair
-from .cgf import SampledPart
+from .cgf import SampledCgf, SampledPart
 from .grid import COARSE, log_cumulants
 from .likelihood import LOWEST, Chance, Likelihood, likelihood
-from .window import Edge, SoftWindow, log_phi
+from .window import Edge, SoftWindow, ball_phi, log_phi
 
 LOWEST_OUTPUT = -8.0  # standard deviations: where plain sums begin
 CELLS = 2.0  # nodes of plain sums per width of an edge
@@ -34,6 +36,9 @@ BODY_ENDS = (10.0, 12.0, 14.0, 16.0, 20.0, 25.0, 32.0)  # widths from the split 
 PLACE = 2.0**-8  # where edges lie
 NEXT, TAIL_FOLLOWED = 0.01, 4.0  # a step along a tail, and as far as any is followed
 TINY_EXCESS = 1e-18
+DECIDING_WIDTH, DECIDING_END = 0.0625, 12.0  # of a cut above what decides, and widths to its hard end
+DECIDING_ROOM = 5.0  # widths from the loss that decides to the middle of the cut
+LOW_CELLS, LOW_CELL, LOW_BELOW = 24, 0.5, 10.0  # of what is rare: how many, widths of one, widths below the cut
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,17 @@ class GaussianPartition(Partitionable):
         width *= SMOOTH_WIDTH if self.mu < SMOOTH else 1.0
         at = _rounded(self._exceeded(log_mass, width))
         return RestrictedGaussianCgf(self.base, self.rate, 1, SoftWindow((Edge(at, width, -1),), at + end * width))
+
+    def cut_above(self, loss: float) -> RestrictedCgf | None:
+        if not isinstance(self.rate, float):
+            return None
+        width = DECIDING_WIDTH * (SMOOTH_WIDTH if self.mu < SMOOTH else 1.0)
+        place = self.place_of(loss)
+        if not place > LOWEST_OUTPUT:
+            return None
+        at = _rounded((place + DECIDING_ROOM * width) * (1.0 + width * width))  # what it cuts lies that much lower
+        window = SoftWindow((Edge(at, width, -1),), at + DECIDING_END * width)
+        return RestrictedGaussianCgf(self.base, self.rate, 1, window)
 
     def log_beyond(self, x: float, width: float = 0.0) -> float:
         """log of P[output + noise > x], where the noise is so wide."""
@@ -175,6 +191,58 @@ class RestrictedGaussianCgf(SampledPart, RestrictedCgf):
     def leak(self) -> arb:
         end = arb(self.window.end)
         return self.window.edges[0].ball_weight(end) * self._above(end, arb(1))
+
+    @cached_property
+    def _low_cells(self) -> tuple[float, ...]:
+        """Ends of the cells that E_Q[e^{-sl}; rare] is bounded on; what is rare lies about the middle."""
+        edge = self.window.edges[-1]
+        first = edge.at / (1.0 + edge.width**2) - LOW_BELOW * edge.width
+        return tuple(_rounded(first + LOW_CELL * edge.width * index) for index in range(LOW_CELLS + 1))
+
+    @cached_property
+    def _low_logs(self) -> tuple[list[float], list[float]]:
+        """Losses where the cells begin, and logs of what Q has there of what is rare, about."""
+        cells, edge = self._low_cells, self.window.edges[-1]
+        tails = [log_phi(-x) for x in cells]
+        inside = [one + math.log(-math.expm1(two - one)) for one, two in pairwise(tails)]
+        marked = [log + log_phi(-edge.distance(x)) for log, x in zip(inside, cells[1:], strict=True)]
+        spread = math.hypot(1.0, edge.width)
+        first = log_phi(-edge.at / spread) + log_phi((cells[0] * spread**2 - edge.at) / (edge.width * spread))
+        losses = [math.log1p(-self.share), *(self.whole.loss(x) for x in cells)]
+        return losses, [first, *marked, tails[-1]]
+
+    def log_low(self, s: float) -> float:
+        losses, logs = self._low_logs
+        terms = [log - s * loss for loss, log in zip(losses, logs, strict=True)]
+        top = max(terms)
+        return top + math.log(sum([math.exp(term - top) for term in terms]))
+
+    def decisive(self, s: float, balls: bool) -> Decisive:
+        """The loss rises with x, and the probability of the mark too: on a cell they are bounded by its two ends.
+
+        Below all cells x + noise > at, where x given x + noise has a mean that rises with it.
+        """
+        assert isinstance(self.rate, float)
+        edge, end, mu, low = self.window.edges[-1], arb(self.window.end), self.base.ball_mu(), arb(0)
+        spread, tilt, law = (1 + arb(edge.width) ** 2).sqrt(), arb(s), self.whole.law
+        more = edge.ball_weight(end)  # of what lies beyond the end and would not be rare by the edge
+        p, q = self._above(arb(edge.at), spread), ball_phi(-arb(edge.at) / spread)
+        p, q = p.union(p + more * self._above(end, arb(1))), q.union(q + more * ball_phi(-end))
+        cells = [arb(x) for x in self._low_cells]
+        tails = [ball_phi(-x) for x in cells]
+        for index in range(len(cells) - 1):
+            marked = edge.ball_missing(cells[index + 1]) if cells[index + 1] < end else arb(1)
+            low += (tails[index] - tails[index + 1]) * marked * (-tilt * law.ball_g(mu, cells[index]).log()).exp()
+        low += tails[-1] * (-tilt * law.ball_g(mu, cells[-1]).log()).exp()
+        first = ball_phi(-arb(edge.at) / spread) * ball_phi((cells[0] * spread**2 - edge.at) / (edge.width * spread))
+        low += (first if cells[0] < end else arb(1)) * (-tilt * (-arb(self.rate)).log1p()).exp()
+        whole = SampledCgf(self.base, self.rate, 1)
+        if balls:
+            with working_precision(BITS_START):
+                log_all = whole.ball_tilted(-1.0 - s, 0.0, LOG_TOLERANCE).log_mgf
+        else:
+            log_all = arb(whole.log_mgf_above(-1.0 - s))
+        return Decisive(p, q, low, log_all)
 
     def _above(self, x: arb, spread: arb) -> arb:
         """P[output + noise > x], where both together have this spread."""
