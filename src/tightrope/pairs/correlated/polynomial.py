@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 from flint import arb, arb_mat, arb_poly
@@ -260,11 +260,10 @@ def _never_below(polynomial: arb_poly, least: arb) -> bool:
     if not coefficients:
         return bool(arb(0) >= least)
     column = arb_mat([[coefficient] for coefficient in coefficients])
-    found = _bernstein(len(coefficients) - 1) * column
+    found = compute_budget.kept(_bernstein, len(coefficients) - 1) * column
     return all(found[i, 0] >= least for i in range(len(coefficients)))
 
 
-@cache
 def _bernstein(degree: int) -> arb_mat:
     """b_i = sum_{j <= i} C(i, j)/C(n, j) a_j."""
     with working_precision(BERNSTEIN_BITS):
