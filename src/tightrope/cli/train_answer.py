@@ -138,7 +138,7 @@ def answered(order: TrainOrder, given: Mapping[str, Any]) -> TrainAnswer:
     answer = TrainAnswer(order, tabled=given["tabled"])
     manner = {"proof": given["proof"], "seconds": given["seconds"]}
     more = given["tabled"] or given["compared"] or given["picture"] or given["sheet"]
-    if order.plan["sampling"] == ALL or order.lists:
+    if order.plan.get("sampling") == ALL or order.lists:
         _ask(answer, order, given, manner)
         return answer
     with work.allowance(given["seconds"]):
@@ -159,7 +159,7 @@ def answered(order: TrainOrder, given: Mapping[str, Any]) -> TrainAnswer:
 def _ask(answer: TrainAnswer, order: TrainOrder, given: Mapping[str, Any], manner: dict[str, Any]) -> None:
     """The question itself."""
     plan = dict(order.plan)
-    if plan["sampling"] == ALL:
+    if plan.get("sampling") == ALL:
         del plan["sampling"]
         with spinner("every loader in turn") as told:
             loaders = answer.table = by_sampling(order.delta, accuracy=given["accuracy"], told=told, **manner, **plan)

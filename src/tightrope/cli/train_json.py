@@ -56,6 +56,7 @@ def run_document(run: training) -> dict[str, Any]:
         "steps": run.total_steps,
         "sampling": run.sampling,
         "assumed": LOADERS[run.sampling].assumed,
+        **({"noise": run.noise} if run.noise else {}),
         "relation": plain(run.relation),
         "group": run.group_size,
         "theorem": linked(run.sampling_theorem),

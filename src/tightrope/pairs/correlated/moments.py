@@ -27,7 +27,7 @@ from ...kernels.ulps import UNIT
 DEGREES = (2, 4, 6, 8)
 MOMENT_BALL_PRODUCTS, MOMENT_FLOAT_PRODUCTS = 2e7, 4e9  # of the largest sum, up to which a degree is tried
 MOMENT_BALL_ENTRIES = 4e5  # of rows of factors in balls
-MOMENT_BALL_UNITS, MOMENT_FLOAT_UNITS = 40.0, 0.6  # of work, for one product
+MOMENT_BALL_UNITS, MOMENT_FLOAT_UNITS = 40.0, 0.2  # of work, for one product
 MOMENT_ROWS = 1024
 MOMENT_LOG_MAX = 600.0  # of a term: doubles hold it
 MOMENT_BITS = 192

@@ -39,6 +39,7 @@ PAYMENTS = (2.0, 16.0, 256.0)  # times the defect that was seen
 CELL_HALVINGS = 10
 PROGRAMME_UNITS, PROOF_UNITS = 6e6, 8e4  # of work
 LP_TOLERANCE = 1e-10  # of the programme
+PROGRAMME_VALUE_MAX = 1e15  # of a row: beyond, nothing is found
 BERNSTEIN_BITS = 512
 
 
@@ -123,8 +124,10 @@ def _chosen(
         return None
     coefficients, defect = None, math.inf
     for _ in range(CUT_ROUNDS):
-        compute_budget.spend(PROGRAMME_UNITS)
         powers, values, scale = rows(points)
+        if not np.max(abs(values / scale)) < PROGRAMME_VALUE_MAX:
+            break
+        compute_budget.spend(PROGRAMME_UNITS)
         found = linprog(
             sign * means,
             A_ub=-sign * powers / scale[:, None],
