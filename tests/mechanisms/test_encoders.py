@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from math import comb
 
 import pytest
@@ -38,7 +39,7 @@ def test_bands_are_the_first_of_them(bands: int) -> None:
 
 def test_a_long_square_root_falls() -> None:
     root = given("sqrt", 5000)
-    assert all(one > two > 0 for one, two in zip(root, root[1:], strict=False))
+    assert all(one > two > 0 for one, two in pairwise(root))
 
 
 @pytest.mark.parametrize("sampling", ["in_order", "any_order"])

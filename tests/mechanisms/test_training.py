@@ -59,9 +59,8 @@ EXPANDED: list[tuple[dict[str, Any], str]] = [
         "MatrixMechanism(sigma=1.5, toeplitz=[1, 1/2, 3/8], steps=45, epochs=3)",
     ),
     (
-        STEP | {"epochs": 2.5, "separation": 4, "matrix": "banded:9", "group": 2},
-        "MatrixMechanism(sigma=1.5, toeplitz=[1, 1/2, 3/8, 5/16, 35/128, 63/256, 231/1024, 429/2048, 6435/32768], "
-        "steps=38, participations=3, separation=4).group(size=2)",
+        STEP | {"epochs": 2.5, "separation": 4, "matrix": "banded:4", "group": 2},
+        "MatrixMechanism(sigma=1.5, toeplitz=[1, 1/2, 3/8, 5/16], steps=38, participations=3, separation=4).group(2)",
     ),
     (
         {"records": 100, "batch": 50, "epochs": 2, "sigma": 2, "sampling": "any_order", "matrix": "sqrt"},
