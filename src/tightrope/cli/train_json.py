@@ -45,6 +45,8 @@ def document(answer: TrainAnswer) -> str:
         ]
     if answer.comparison is not None:
         content["comparison"] = result.comparison_record(answer.comparison)
+    if answer.monte_carlo is not None:
+        content["monte_carlo"] = answer.monte_carlo.document()
     return documents.write_dated(content, given_date())
 
 
