@@ -280,6 +280,8 @@ def why_wide(bound: Bound, show: Callable[[str, object], str]) -> str | None:
         return (
             "the upper end is that of the dominating pair, the lower end what real neighbours lose; no more is proven"
         )
+    if "limit" in certificate.parameters and certificate.exhausted is None:
+        return f"{certificate.parameters['limit']}; no more is proven, and no seconds narrow it"
     why = "no engine came closer" if certificate.exhausted is None else f"{certificate.exhausted} ran out"
     if certificate.budget.widest:
         why += f", {certificate.budget.widest.replace('_', ' ')} is the widest part"

@@ -9,6 +9,7 @@ stops it, for tests; then nobody gives up on a process that works either.
     with part(share): ...           what one attempt may take of what is left; another may follow
     with grace(): ...               what was kept for making an answer of what there is
     in_any_case(make)               what must be there: once more with that where time is up
+    kept(make, *key)                what one call needs more than once: made once, and gone with the call
     with tally() as units: ...      what several calls take together
     meter.cancel()                  from another thread: whoever works under that meter ends at its next look
 Without an allowance nothing is counted: kernels can be used by themselves.
@@ -20,10 +21,10 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from .errors import WorkExhausted
 
@@ -73,7 +74,7 @@ class Meter:
     whole, for what was kept whatever used up the rest.
     """
 
-    __slots__ = ("cancelled", "deadline", "exhausted", "grace", "inside", "late", "left", "whole")
+    __slots__ = ("cancelled", "deadline", "exhausted", "grace", "inside", "kept", "late", "left", "whole")
 
     def __init__(
         self,
@@ -88,6 +89,7 @@ class Meter:
         self.whole = whole
         self.grace = grace
         self.inside = whole if inside is None else inside
+        self.kept: dict[Hashable, Any] = {} if self.inside is None else self.inside.kept
         self.cancelled = False
         self.exhausted: str | None = None
         self.late = False
@@ -236,6 +238,18 @@ def in_any_case(make: Callable[[], T]) -> T:
     except WorkExhausted:
         with grace():
             return make()
+
+
+def kept(make: Callable[..., T], *key: Hashable) -> T:
+    """make(*key), once in a call, however often it is asked for; without an allowance nothing is kept."""
+    meter = _METER.get()
+    if meter is None:
+        return make(*key)
+    name = (make, *key)
+    if name not in meter.kept:
+        meter.kept[name] = make(*key)
+    value: T = meter.kept[name]
+    return value
 
 
 @contextmanager

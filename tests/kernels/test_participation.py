@@ -263,13 +263,11 @@ def test_a_search_that_ends_early_keeps_the_truth_inside(seed: int, monkeypatch:
     draw = random.Random(seed)
     rows = tuple(tuple(draw.random() if j <= i else 0.0 for j in range(12)) for i in range(12))
     truth = max(oracle.all_equal(oracle.rows(rows), pattern) for pattern in oracle.apart(12, 4, 2))
-    norm_square.cache_clear()
     for work, exact in ((0, 10**6), (10**5, 0), (0, 0)):
         monkeypatch.setattr(participation, "NODES_WORK", work)
         monkeypatch.setattr(participation, "EXACT_WORK", exact)
         monkeypatch.setattr(participation, "BANDED_WORK", 0)
         ends = norm_square("matrix", rows, 12, 12, Apart(4, 2))
-        norm_square.cache_clear()
         assert ends.lower <= truth <= ends.upper
         assert work == 0 or ends.upper - ends.lower <= truth / 2**45
 
@@ -282,7 +280,6 @@ def test_any_number_of_steps(seed: int, signed: bool, monkeypatch: pytest.Monkey
     draw = random.Random(seed)
     given = tuple(draw.gauss(0, 1) if signed else draw.random() for _ in range(4))
     rows = oracle.toeplitz(given, 11)
-    norm_square.cache_clear()
     for count, gap in ((3, 1), (4, 2), (11, 1), (2, 3)):
         ends = norm_square("toeplitz", given, 11, 11, Apart(count, gap))
         patterns = list(oracle.apart(11, count, gap))
@@ -292,7 +289,6 @@ def test_any_number_of_steps(seed: int, signed: bool, monkeypatch: pytest.Monkey
             assert len(patterns) > 10 or float(ends.lower) <= max(found) * (1 + 1e-9)
         else:
             assert ends.lower <= max(oracle.all_equal(rows, pattern) for pattern in patterns) <= ends.upper
-    norm_square.cache_clear()
 
 
 @pytest.mark.parametrize(("steps", "block", "count", "gap"), [(40, 40, 5, 3), (37, 37, 4, 7), (30, 8, 6, 3)])

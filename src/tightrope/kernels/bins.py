@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -70,7 +69,6 @@ class BinGram:
         return not self.slack and norms == {first[0]} and len(others) <= 1
 
 
-@lru_cache(maxsize=8)  # a calibration asks for one matrix with many sigmas
 def bin_gram(kind: str, entries: tuple[Any, ...], steps: int, block: int, bins: int) -> BinGram:
     """Of a matrix by its rows, or by the coefficients of a Toeplitz matrix or of its inverse; it has no entry below
     0."""

@@ -21,7 +21,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -73,7 +72,6 @@ class Listed:
 Use = Apart | InOrder | Listed
 
 
-@lru_cache(maxsize=8)  # a calibration asks for one matrix with many sigmas
 def norm_square(kind: str, entries: tuple[Any, ...], steps: int, block: int, use: Use) -> Interval:
     """Both ends of S^2 for a matrix by its rows, or the coefficients of a Toeplitz matrix or of its inverse."""
     if kind == "matrix":

@@ -1,16 +1,35 @@
-"""How loaders make batches: one row each, which names the transformation of a Gaussian step and what it takes."""
+"""How loaders make batches: one row each, which names the transformation of a Gaussian step and what it takes.
+
+Where the noise is shared between steps (encoders.py), or a record is in the same batch of every epoch, the run is one
+mechanism of all steps, and the row says in which of them a record is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 from types import MappingProxyType
+from typing import Any
 
 from ..errors import InvalidParameter
 from .base import Mechanism
+from .encoders import Encoder
 from .gaussian import Gaussian
+
+OWN_KEYWORDS = ("cap", "bins", "separation")  # of a run, each for one loader
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a loader is told of a run, and the matrix of its noise."""
+
+    records: int
+    cap: int | None
+    encoder: Encoder
+    bins: int | None
+    separation: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,52 +40,98 @@ class Loader:
     has for its base.
     """
 
-    call: str  # the method of the transformation
-    takes: tuple[str, ...]  # its keywords
+    call: str  # the method of the transformation; empty where all steps are one mechanism
+    takes: tuple[str, ...]  # its keywords, and those of the run that are for this loader alone
     assumed: str  # of a batch, in words
     met_in: str  # code that makes batches so
     sensitivity: float = 1.0
     passes: bool = False  # a record is in one batch of each epoch, and the transformation is about the epoch
     parts: bool = True  # whether an epoch may be left before its end
+    use: Callable[[Plan, int, int, int], dict[str, Any]] | None = None  # plan, steps, those of an epoch, batch
 
-    def epoch(self, records: int, batch: int) -> Fraction:
+    @property
+    def correlated(self) -> bool:
+        """Whether it goes with noise that steps share: all steps are one mechanism then."""
+        return self.use is not None
+
+    def epoch(self, plan: Plan, batch: int) -> Fraction:
         """The steps of an epoch: where it is no pass over the records, records/batch, which may be a fraction."""
-        steps = Fraction(records, batch)
-        return Fraction(ceil(steps)) if self.passes else steps
+        steps = Fraction(plan.records, batch)
+        return Fraction(plan.bins or ceil(steps)) if self.passes else steps
 
-    def unit(self, sigma: float, records: int, batch: int, cap: int | None) -> Mechanism:
+    def unit(self, sigma: float, plan: Plan, batch: int) -> Mechanism:
         """One step, or one epoch of a loader that passes over the records."""
+        epoch = self.epoch(plan, batch)
+        if self.use is not None:
+            return self._at_once(plan, ceil(epoch), sigma, batch)
         known = {
-            "rate": batch / records,
+            "rate": batch / plan.records,
             "batch": batch,
-            "records": records,
-            "cap": cap,
-            "steps": int(self.epoch(records, batch)),
+            "records": plan.records,
+            "cap": plan.cap,
+            "steps": int(epoch),
         }
         base = Gaussian(sigma=sigma, sensitivity=self.sensitivity)
         made: Mechanism = getattr(base, self.call)(**{key: known[key] for key in self.takes})
         return made
 
-    def run(self, records: int, cap: int | None, phase: tuple[int, float, int]) -> Mechanism:
+    def run(self, plan: Plan, phase: tuple[int, float, int]) -> Mechanism:
         """So many steps; of passes, whole ones and, where it ends within one, its part.
 
         Of an epoch that ends after r of T batches a record has been in one with probability r/T, and given that it is
         in one of the r, each is as likely.
         """
         steps, sigma, batch = phase
-        unit = self.unit(sigma, records, batch, cap)
-        if not self.passes:
-            return unit * steps
-        whole, rest = divmod(steps, epoch := int(self.epoch(records, batch)))
-        if not rest:
-            return unit * whole
-        if not self.parts:
+        whole, rest = divmod(steps, epoch := ceil(self.epoch(plan, batch)))
+        if rest and not self.parts:
             raise InvalidParameter(
                 f"steps must be a multiple of {epoch}, the batches of an epoch, not {steps}: give whole epochs, or "
                 f"{(whole + 1) * epoch} steps, since nothing is known of a part of one but that all of it costs no less"
             )
-        part = self.unit(sigma, rest, 1, cap).poisson(rate=rest / epoch)
+        if self.use is not None and steps:
+            return self._at_once(plan, steps, sigma, batch)
+        unit = self.unit(sigma, plan, batch)
+        if not self.passes:
+            return unit * steps
+        if not rest:
+            return unit * whole
+        part = self.unit(sigma, Plan(rest, plan.cap, plan.encoder, None, None), 1).poisson(rate=rest / epoch)
         return unit * whole + part
+
+    def _at_once(self, plan: Plan, steps: int, sigma: float, batch: int) -> Mechanism:
+        """All steps as one mechanism; of bins not all of which have a step, a record is in one with their share."""
+        assert self.use is not None
+        epoch = ceil(self.epoch(plan, batch))
+        made = plan.encoder.run(sigma, steps, **self.use(plan, steps, epoch, batch))
+        return made.poisson(rate=steps / epoch) if self.use is _bins and steps < epoch else made
+
+
+def _in_order(plan: Plan, steps: int, epoch: int, batch: int) -> dict[str, Any]:
+    return {"epochs": steps // epoch}
+
+
+def _any_order(plan: Plan, steps: int, epoch: int, batch: int) -> dict[str, Any]:
+    return {"participations": -(-steps // epoch), "separation": plan.separation or 1}
+
+
+def _bins(plan: Plan, steps: int, epoch: int, batch: int) -> dict[str, Any]:
+    return {"bins": min(epoch, steps)}
+
+
+def _groups(plan: Plan, steps: int, epoch: int, batch: int) -> dict[str, Any]:
+    """As many groups as C has bands, each sampled in its turn."""
+    groups = plan.encoder.groups
+    if not groups:
+        raise InvalidParameter(
+            "sampling='groups' needs a C with few bands: matrix='banded:K', or its coefficients, toeplitz=; or state "
+            "sampling='bins', 'in_order' or 'any_order'"
+        )
+    if batch * groups > plan.records:
+        raise InvalidParameter(
+            f"batch must be at most {plan.records // groups:,}, the records of one of {groups:,} groups, not "
+            f"{batch:,}: a step takes its batch from one group; give fewer bands or a smaller batch"
+        )
+    return {"rate": groups * batch / plan.records, "groups": groups}
 
 
 # By the word for them.
@@ -112,6 +177,42 @@ LOADERS: Mapping[str, Loader] = MappingProxyType(
             "every step draws a record `batch` times, each time any of them; one drawn twice counts twice",
             "PyTorch RandomSampler(replacement=True)",
             sensitivity=2.0,
+        ),
+        "in_order": Loader(
+            "",
+            (),
+            "every epoch takes the records in one and the same order, `batch` after `batch` of them; a record that "
+            "comes or goes leaves the batches of the others as they are",
+            "PyTorch DataLoader(shuffle=False), or shuffled once before the first epoch",
+            passes=True,
+            parts=False,
+            use=_in_order,
+        ),
+        "any_order": Loader(
+            "",
+            ("separation",),
+            "every epoch has each record in at most one batch, in whatever order, two uses of it at least `separation` "
+            "steps apart; a record that comes or goes leaves the batches of the others as they are",
+            "DP-FTRL code, federated cohorts with a least time between two rounds of a client",
+            passes=True,
+            use=_any_order,
+        ),
+        "bins": Loader(
+            "",
+            ("bins",),
+            "each record draws one of `bins` batches by itself, once for all epochs, and every epoch takes them in "
+            "one and the same order",
+            "balls in bins: jax-privacy's BallsInBinsSampling",
+            passes=True,
+            use=_bins,
+        ),
+        "groups": Loader(
+            "",
+            (),
+            "the records are split into as many groups as C has bands, without looking at them, and every step takes "
+            "each record of the next group by itself with probability groups batch/records",
+            "jax-privacy's CyclicPoissonSampling, BandMF",
+            use=_groups,
         ),
     }
 )

@@ -110,6 +110,7 @@ class MatrixMechanism(Leaf):
     bins: int | None = None
     norms: tuple[Norms, ...] = field(init=False, compare=False)  # of a real record, or of groups that none exceeds
     largest: Norms = field(init=False, compare=False)  # of no record one by one exceeded
+    gram: BinGram | None = field(init=False, compare=False)  # of random bins
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sigma", positive("sigma", self.sigma))
@@ -123,6 +124,7 @@ class MatrixMechanism(Leaf):
         if self.bins is not None:
             object.__setattr__(self, "bins", whole("bins", self.bins, least=1))
             self._demand_bins(steps)
+        object.__setattr__(self, "gram", None if self.bins is None else self._gram(steps, self.bins))
         if (self.rate is None) != (self.groups is None):
             raise InvalidParameter(
                 "rate and groups go together: groups=1 samples all records at each step, rate=1 takes all of a group"
@@ -209,13 +211,14 @@ class MatrixMechanism(Leaf):
 
     def _ends(self, steps: int) -> tuple[Fraction, Fraction]:
         """Squares of the largest shift, below and above, each a sum of squares of doubles."""
+        from .. import compute_budget
         from ..kernels.bins import CORRELATED_MAX
         from ..kernels.participation import Apart, norm_square
         from ..kernels.squares import largest_square_sum
 
         use = use_of(steps, self.participations, self.separation, self.epochs, self.patterns)
-        if self.bins is not None:
-            gram = self._gram(steps)
+        if self.gram is not None:
+            gram = self.gram
             if gram.bins > CORRELATED_MAX and not gram.alike:
                 raise InvalidParameter(
                     f"bins must be at most {CORRELATED_MAX}, not {gram.bins:,}, where C correlates their steps: the "
@@ -226,7 +229,8 @@ class MatrixMechanism(Leaf):
             lower = upper = largest_square_sum(zip(*self.matrix, strict=True))
         else:
             kind, block = self._kind(steps)
-            lower, upper = norm_square(kind, getattr(self, kind), steps, block, use or Apart(1, 1))
+            # A calibration asks for one matrix with many sigmas.
+            lower, upper = compute_budget.kept(norm_square, kind, getattr(self, kind), steps, block, use or Apart(1, 1))
         if not upper:
             raise InvalidParameter("matrix must have an entry that is not 0: without one it tells nothing")
         lower, upper = (Fraction(self.sensitivity) ** 2 * fraction for fraction in (lower, upper))
@@ -244,12 +248,12 @@ class MatrixMechanism(Leaf):
         """Whether nobody draws a bin, or there is one only, which is a pattern that all records have."""
         return self.bins is None or self.bins == 1
 
-    def _gram(self, steps: int) -> BinGram:
+    def _gram(self, steps: int, bins: int) -> BinGram:
+        from .. import compute_budget
         from ..kernels.bins import bin_gram
 
         kind, block = self._kind(steps)
-        assert self.bins is not None
-        return bin_gram(kind, getattr(self, kind), steps, block, self.bins)
+        return compute_budget.kept(bin_gram, kind, getattr(self, kind), steps, block, bins)
 
     def _binned(self, direction: Direction) -> Pair:
         """The pair of random bins; where all are alike, that of what they share and one of independent steps."""
@@ -257,17 +261,15 @@ class MatrixMechanism(Leaf):
         from ..derived.product import product_pair
         from ..pairs.correlated.pair import BinsPair
 
-        steps = self.steps if self.matrix is None else len(self.matrix[0])
-        assert steps is not None
-        assert self.bins is not None
-        gram = self._gram(steps)
+        gram = self.gram
+        assert gram is not None
         if gram.alike:
             common, norm = gram.entries[0][1] * gram.unit, gram.entries[0][0] * gram.unit
             squares = [Fraction(self.sensitivity) ** 2 * fraction for fraction in (common, norm - common)]
             if all(map(_is_short, squares)):
                 factors = [self._gaussian(square) for square in squares if square]
                 if squares[1]:
-                    factors[-1] = allocated_pair(factors[-1], self.bins, direction)
+                    factors[-1] = allocated_pair(factors[-1], gram.bins, direction)
                 return product_pair((factor, 1) for factor in factors)
         scale = (Fraction(self.sensitivity) / Fraction(self.sigma)) ** 2
         return BinsPair(((gram, scale, 1),), (), direction)

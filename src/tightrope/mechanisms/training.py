@@ -1,17 +1,19 @@
 """A training run by the numbers that its loader and optimiser are given: records, batch, epochs, noise multiplier.
 
 Each step tells a sum of gradients, clipped to norm 1, with Gaussian noise of deviation sigma, over a batch that is made
-as `sampling` says (loaders.py). The run stands for its expansion, a plain expression, and every question is about that.
+as `sampling` says (loaders.py); steps may share their noise (encoders.py). The run stands for its expansion, a plain
+expression, and every question is about that.
 steps = ceil(epochs records/batch), in exact fractions of the decimals that were given.
 Guarantee: that of the expansion. The rate of Poisson samples is the double nearest to batch/records, and that of a part
 of an epoch the one nearest to its share of the batches.
 Reference: Abadi, Chu, Goodfellow, McMahan, Mironov, Talwar, Zhang 2016 (DP-SGD); each sampling has its theorem in
-transforms/.
+transforms/, and shared noise in matrix_mechanism.py.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from math import ceil, isqrt
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -23,8 +25,9 @@ from ..pair import Pair
 from ..question import Options, Question
 from ..relation import Direction, Relation, neighbours
 from .base import Leaf, Mechanism
+from .encoders import IDENTITY_WORD, Encoder, encoder_of
 from .facts import sizes_in_groups
-from .loaders import LOADERS, Loader
+from .loaders import LOADERS, Loader, Plan
 from .parameters import Matrix, matrix, nonnegative, positive, probability, whole
 
 if TYPE_CHECKING:
@@ -49,6 +52,11 @@ class RunOptions(TypedDict, total=False):
     cap: int | None
     group: int
     schedule: Matrix | None
+    matrix: str
+    toeplitz: Sequence[float] | None
+    inverse: Sequence[float] | None
+    bins: int | None
+    separation: int | None
 
 
 @dataclass(frozen=True, slots=True, repr=False, init=False)
@@ -58,21 +66,27 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
     sigma is the noise multiplier: the deviation of the noise in units of the clipping norm. Give epochs or steps; or
     schedule, a list of (steps, sigma, batch), instead of all of these. sampling says how the loader makes a batch:
     poisson, allocated (each record in one batch of an epoch, any of them), shuffled (epochs in a random order), fixed
-    (so many distinct records), truncated (poisson with at most cap records) or with_replacement. group: neighbours
-    differ in so many records, those of one user.
+    (so many distinct records), truncated (poisson with at most cap records), with_replacement, in_order (the same order
+    in every epoch), any_order (uses at least `separation` steps apart), bins (each record draws one of `bins` batches,
+    once) or groups (sampled in turn). The last four also go with noise that steps share: matrix says C of the noise
+    C^-1 Z, of deviation sigma: banded:K and sqrt (square root of the running sums), bisr:K (its inverse cut), tree; or
+    give toeplitz, the coefficients of C, or inverse, those of C^-1. group: neighbours differ in so many records, those
+    of one user.
     """
 
     example = "training(records=60000, batch=256, epochs=15, sigma=1.1)"
     section = "training"
     formula = (
         "That of the expression it stands for, Gaussian(sigma=1.1).poisson(rate=256/60000) * 3516 in the example: "
-        "steps = ceil(epochs records/batch)"
+        "steps = ceil(epochs records/batch). With in_order, any_order, bins, groups: a "
+        "[MatrixMechanism](#matrixmechanism) or [TreeAggregation](#treeaggregation) of all steps"
     )
     theorem = "That of its sampling, in [transformations](transformations.md)"
     tightness = "As the expression it stands for: Poisson batches are tight, also under composition."
     relations = (
         "poisson, allocated and truncated: a record is added or removed. shuffled, fixed and with_replacement: one is "
-        "replaced by another, which moves a sum of clipped gradients by up to 2."
+        "replaced by another, which moves a sum of clipped gradients by up to 2. bins and groups: a record is added or "
+        "removed. in_order, any_order: one is there or not, and the others stay where they are."
     )
     records: int
     batch: int | None = None
@@ -83,24 +97,35 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
     cap: int | None = None
     group_size: int = field(default=1, metadata={"keyword": "group"})
     schedule: Matrix | None = None
+    matrix: str = IDENTITY_WORD
+    toeplitz: Sequence[float] | None = None
+    inverse: Sequence[float] | None = None
+    bins: int | None = None
+    separation: int | None = None
+    plan: Plan = field(init=False, compare=False)  # what a loader is told of it
     phases: tuple[Phase, ...] = field(init=False, compare=False)  # (steps, sigma, batch), one after the other
     expanded: Mechanism = field(init=False, compare=False)  # the plain expression that this stands for
 
     def __init__(self, records: int, **plan: Unpack[RunOptions]) -> None:
-        given: dict[str, Any] = {
-            key: value for key, value in {"sampling": "poisson", "group": 1, **plan}.items() if value is not None
-        }
-        found = {"records": whole("records", records, least=1), "sampling": given["sampling"]}
+        given: dict[str, Any] = {key: value for key, value in plan.items() if value is not None}
+        given = {"sampling": _sampling(given), "group": 1, "matrix": IDENTITY_WORD, **given}
+        found = {"records": whole("records", records, least=1), **{key: given[key] for key in ("sampling", "matrix")}}
         loader = _loader(given["sampling"])
-        found |= _scheduled(given) if "schedule" in given else _constant(loader, found["records"], given)
+        encoder = encoder_of(given["matrix"], given.get("toeplitz"), given.get("inverse"))
+        found |= {encoder.word: encoder.coefficients} if encoder.coefficients else {}
+        found |= _of_this_loader(loader, given)
+        known = Plan(found["records"], None, encoder, found.get("bins"), found.get("separation"))
+        found |= _scheduled(given) if "schedule" in given else _constant(loader, known, given)
         for _, _, batch in found["phases"]:
             if batch > found["records"]:
                 raise InvalidParameter(f"batch must be at most records, {found['records']}, not {batch}")
         found["cap"] = _cap(given, max(batch for _, _, batch in found["phases"]))
+        found["plan"] = known = replace(known, cap=found["cap"])
+        _demand_loader(loader, encoder, found)
         found["group_size"] = whole("group", given["group"], least=1)
         if found["group_size"] > found["records"]:
             raise InvalidParameter(f"group must be at most records, {found['records']}, not {found['group_size']}")
-        parts = [loader.run(found["records"], found["cap"], phase) for phase in found["phases"]]
+        parts = [loader.run(known, phase) for phase in found["phases"]]
         found["expanded"] = _composed(parts, found["group_size"])
         for each in fields(self):
             object.__setattr__(self, each.name, found.get(each.name))
@@ -126,7 +151,7 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
     def _until(self, rows: int) -> list[tuple[float, int, training]]:
         """(epochs, steps, run) at the end of each epoch and of the whole."""
         loader, total = LOADERS[self.sampling], self.total_steps
-        lengths = [(steps, loader.epoch(self.records, batch)) for steps, _, batch in self.phases]
+        lengths = [(steps, loader.epoch(self.plan, batch)) for steps, _, batch in self.phases]
         passed = sum((steps / epoch for steps, epoch in lengths), Fraction(0))
         last = passed if self.epochs is None else _decimal(self.epochs)
         count = min(rows, ceil(last))
@@ -179,7 +204,12 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
     @property
     def _unit(self) -> Mechanism:
         _, sigma, batch = self.phases[0]
-        return LOADERS[self.sampling].unit(sigma, self.records, batch, self.cap)
+        return LOADERS[self.sampling].unit(sigma, self.plan, batch)
+
+    @property
+    def noise(self) -> str:
+        """The noise that its steps share, in words; empty where each has its own."""
+        return "" if self.plan.encoder.independent else self.plan.encoder.told
 
     # What it stands for answers everything.
 
@@ -257,8 +287,49 @@ def _loader(sampling: object) -> Loader:
     return LOADERS[sampling]
 
 
-def _constant(loader: Loader, records: int, given: dict[str, Any]) -> dict[str, Any]:
+def _sampling(given: dict[str, Any]) -> str:
+    """The loader that is meant where none is stated: bins and separation are for one only."""
+    return next((name for name, loader in LOADERS.items() if loader.use and set(loader.takes) & set(given)), "poisson")
+
+
+def _of_this_loader(loader: Loader, given: dict[str, Any]) -> dict[str, int]:
+    """bins and separation, of the loader that has them."""
+    found = {}
+    for name, sampling in (("bins", "bins"), ("separation", "any_order")):
+        if name in given:
+            if name not in loader.takes:
+                raise InvalidParameter(
+                    f"{name} is for sampling={sampling!r}, not for {given['sampling']!r}: leave it out"
+                )
+            found[name] = whole(name, given[name], least=1)
+    return found
+
+
+def _demand_loader(loader: Loader, encoder: Encoder, found: dict[str, Any]) -> None:
+    """Noise that steps share goes with loaders that are known for all steps together, and with no schedule."""
+    if not encoder.independent and not loader.correlated:
+        names = ", ".join(name for name, each in LOADERS.items() if each.correlated)
+        raise InvalidParameter(
+            f"sampling={found['sampling']!r} has no bound where steps share their noise: state your own, one of {names}"
+        )
+    if loader.correlated and "schedule" in found:
+        raise InvalidParameter(
+            f"a schedule goes with loaders that sample anew, not with sampling={found['sampling']!r}: add up runs with "
+            "numbers of their own, one for each phase"
+        )
+
+
+def _constant(loader: Loader, plan: Plan, given: dict[str, Any]) -> dict[str, Any]:
     """The fields of a run that is the same from its first step to its last."""
+    if plan.bins is not None:
+        mean = -(-plan.records // plan.bins)
+        given = {"batch": mean, **given}
+        batch = whole("batch", given["batch"], least=1)
+        if batch != mean and -(-plan.records // batch) != plan.bins:
+            raise InvalidParameter(
+                f"bins={plan.bins:,} of {plan.records:,} records have batches of {mean:,} on average, not {batch:,}: "
+                "leave out batch, or bins"
+            )
     missing = [each for each in ("batch", "sigma") if each not in given]
     if missing or ("epochs" in given) == ("steps" in given):
         wanted = "epochs or steps, and not both" if "epochs" in given else "epochs or steps"
@@ -274,7 +345,7 @@ def _constant(loader: Loader, records: int, given: dict[str, Any]) -> dict[str, 
         total = found["steps"] = whole("steps", given["steps"], least=0)
     else:
         epochs = found["epochs"] = _epochs(given["epochs"])
-        total = ceil(_decimal(epochs) * loader.epoch(records, found["batch"]))
+        total = ceil(_decimal(epochs) * loader.epoch(plan, found["batch"]))
     return {**found, "phases": ((total, found["sigma"], found["batch"]),)}
 
 

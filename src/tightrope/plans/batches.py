@@ -18,7 +18,6 @@ from typing import Any
 
 from .. import compute_budget
 from ..calibrate import Calibration, Missed, SearchOptions, Target, calibrate
-from ..mechanisms.base import Mechanism
 from ..mechanisms.loaders import LOADERS
 from ..mechanisms.training import training
 from ..question import SECONDS
@@ -30,14 +29,14 @@ FIRST_SHARE = 0.6  # of the work: the first of two searches
 def largest_batch(plan: Mapping[str, Any], epsilon: float, delta: float, options: SearchOptions) -> Calibration:
     """By the batch where it is small, or where only the passes of an epoch count; else by the steps."""
 
-    def make(batch: float) -> Mechanism:
+    def make(batch: float) -> training:
         return training(**{**plan, "batch": int(batch)})
 
     def search(least: float | None = None, most: float | None = None) -> Calibration:
         ends: SearchOptions = {**options, "parameter": "batch", "integer": True, "least": least, "most": most}
         return calibrate(make, epsilon=epsilon, delta=delta, **ends)
 
-    make(1)  # what is wrong with the rest is said at once
+    one = make(1)  # what is wrong with the rest is said at once
     drawn = Fraction(repr(plan["epochs"])) * plan["records"]  # records in all batches together
     largest = min(plan["records"], plan.get("cap") or plan["records"])
     turn = isqrt(int(drawn))
@@ -45,7 +44,7 @@ def largest_batch(plan: Mapping[str, Any], epsilon: float, delta: float, options
         everyone = make(largest)
         if (bound := everyone.epsilon(delta)).upper <= epsilon:
             return Calibration("batch", largest, Target(epsilon=epsilon, delta=delta), everyone, bound, None, LARGEST)
-        if LOADERS[plan.get("sampling", "poisson")].passes or not 0 < turn < largest:
+        if LOADERS[one.sampling].passes or not 0 < turn < largest:
             return search(options.get("least"), options.get("most"))
         if make(turn).epsilon(delta).upper > epsilon:
             return search(most=turn)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..plotting.style import Axes, Figure
 
 FRONTIER_MAX = 400
-USUAL = MappingProxyType({"sampling": "poisson", "group": 1})  # not worth a word
+USUAL = MappingProxyType({"sampling": "poisson", "group": 1, "matrix": "identity"})  # not worth a word
 NEEDS_ONE = f"a frontier leaves out one number, which is found: one of {', '.join(UNKNOWNS)}"
 
 

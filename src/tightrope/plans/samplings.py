@@ -19,7 +19,8 @@ from ..bound import Bound
 from ..calls import checked
 from ..digits import short
 from ..errors import AccuracyNotReached, TightropeError
-from ..mechanisms.loaders import LOADERS
+from ..mechanisms.encoders import IDENTITY_WORD, encoder_of
+from ..mechanisms.loaders import LOADERS, OWN_KEYWORDS
 from ..mechanisms.parameters import Matrix
 from ..mechanisms.training import training
 from ..question import SECONDS
@@ -34,7 +35,11 @@ if TYPE_CHECKING:
 NEIGHBOURS = MappingProxyType({Relation.ADD_REMOVE: "add or remove", Relation.REPLACE: "replace", None: ""})
 
 # Those that take long come last, and have what the others leave.
-QUICK_FIRST = ("poisson", "truncated", "fixed", "shuffled", "allocated", "with_replacement")
+QUICK_FIRST = (
+    *("poisson", "truncated", "in_order", "any_order", "groups", "fixed", "shuffled"),
+    *("allocated", "bins", "with_replacement"),
+)
+LIKE_OTHERS = ("any_order", "groups")  # where each step has noise of its own: in_order, poisson
 
 # What whoever has such a loader should know.
 CAUTIONS = MappingProxyType(
@@ -157,12 +162,16 @@ def by_sampling(
 ) -> Samplings:
     """epsilon at delta of one training run with every loader there is.
 
-    plan: keywords of tr.training without sampling; cap is used where batches are truncated. accuracy and proof are
-    those of epsilon. seconds: for all rows together. told: called with a few words before each row.
+    plan: keywords of tr.training without sampling; cap, bins and separation are used by the loaders that have them. Of
+    noise that steps share the loaders that go with it. accuracy and proof are those of epsilon. seconds: for all rows
+    together. told: called with a few words before each row.
     """
     given = cast(dict[str, Any], plan)
     manner: dict[str, Any] = {name: given.pop(name) for name in ("accuracy", "proof") if name in given}
-    names = tuple(LOADERS)
+    shared = not encoder_of(given.get("matrix", IDENTITY_WORD), given.get("toeplitz"), given.get("inverse")).independent
+    names = tuple(
+        name for name, loader in LOADERS.items() if (loader.correlated if shared else name not in LIKE_OTHERS)
+    )
 
     def ask(index: int, share: float) -> SamplingRow:
         told(f"epsilon of sampling {names[index]}")
@@ -175,7 +184,7 @@ def by_sampling(
 def _row(name: str, given: dict[str, Any], delta: float, manner: dict[str, Any]) -> SamplingRow:
     """The answer for one loader, or why there is none."""
     loader, began = LOADERS[name], time.perf_counter()
-    own = {key: value for key, value in given.items() if key != "cap" or "cap" in loader.takes}
+    own = {key: value for key, value in given.items() if key not in OWN_KEYWORDS or key in loader.takes}
     run: training | None = None
     bound: Bound | None = None
     refused, missed = "", False

@@ -33,6 +33,8 @@ FOUND = MappingProxyType(
 QUICK_UNITS = 1e8  # of work: where an answer takes more, no others are asked beforehand
 SIGMA_SHARE = 0.8  # of the work, for a search next to where these point
 LOADER_AROUND, REPLACE_AROUND = 1.1, 1.5  # times: how far the sigma of other loaders lies from Poisson's, mostly
+BINS_SHARE, BINS_CLOSE = 0.47, 1.25  # bins commonly need about so much of the noise of one order for all
+BINS_AROUND = 2.0  # and if not, up to all of it
 SIGMA_LOOKS = 14  # answers asked beforehand, at most
 SIGMA_AROUND = 1.02  # times: how far the ends lie from where sigma is expected
 SIGMA_FAR = 2.0**12  # a sigma beyond is not looked for in this way
@@ -49,6 +51,11 @@ class OpenPlan(TypedDict, total=False):
     sampling: str
     cap: int | None
     group: int
+    matrix: str
+    toeplitz: Sequence[float] | None
+    inverse: Sequence[float] | None
+    bins: int | None
+    separation: int | None
 
 
 def solve(
@@ -61,6 +68,10 @@ def solve(
     def make(value: float) -> Mechanism:
         return training(**{**plan, unknown: value})
 
+    if unknown == "batch" and LOADERS.get(plan.get("sampling", "poisson"), LOADERS["poisson"]).correlated:
+        raise InvalidParameter(
+            f"batch is not looked for with sampling={plan['sampling']!r}: give it, and leave out sigma or epochs"
+        )
     if unknown == "batch" and plan.get("epochs") is not None:
         from .batches import largest_batch
 
@@ -78,11 +89,20 @@ def solve(
 def _guesses(plan: Mapping[str, Any], epsilon: float, delta: float) -> Iterator[tuple[float, float]]:
     """About the sigma wanted, and the factor within which it should lie: by the run itself, or by Poisson batches."""
     sampling = plan.get("sampling", "poisson")
+    if sampling == "bins" or plan.get("bins") is not None:  # one order for all needs more noise, and is quick to tell
+        ordered = {**plan, "sampling": "in_order", "bins": None, "batch": training(**{**plan, "sigma": 1.0}).batch}
+        near = _near(lambda sigma: training(**{**ordered, "sigma": sigma}), epsilon, delta)
+        if near is not None:
+            yield BINS_SHARE * near, BINS_CLOSE
+            yield near / BINS_AROUND, BINS_AROUND
+        return
     near = _near(lambda sigma: training(**{**plan, "sigma": sigma}), epsilon, delta)
     if near is not None:
         yield near, SIGMA_AROUND
     elif sampling != "poisson" and sampling in LOADERS:
-        alike = {**plan, "sampling": "poisson", "cap": None}
+        alike = {
+            name: value for name, value in plan.items() if name in ("records", "batch", "epochs", "steps", "group")
+        }
         near = _near(lambda sigma: training(**{**alike, "sigma": sigma}), epsilon, delta)
         if near is not None:
             moved = LOADERS[sampling].sensitivity
@@ -99,7 +119,8 @@ def _around(
             calibration = calibrate(make, target=target, **ends)
         except TightropeError:
             return None
-    return calibration if calibration.ended is None or meter.exhausted is not None else None
+    found = calibration.ended is None or calibration.missed is not None
+    return calibration if found or meter.exhausted is not None else None
 
 
 def _near(make: Callable[[float], Mechanism], epsilon: float, delta: float) -> float | None:

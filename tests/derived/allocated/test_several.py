@@ -68,6 +68,19 @@ def test_few_steps_beside_quadrature(sigma: float, steps: int, uses: int, epsilo
         assert bound.upper <= 1.05 * bound.lower
 
 
+@pytest.mark.parametrize(("sigma", "steps", "uses", "count"), [(1.0, 100, 3, 1), (0.55, 391, 5, 1), (1.0, 100, 2, 2)])
+def test_every_run_is_proven_in_balls(sigma: float, steps: int, uses: int, count: int) -> None:
+    """Between its first step alone and as many uses of the base as there are."""
+    proven = (run(sigma, steps, uses) * count).epsilon(1e-4, proof=True)
+    base = tr.Gaussian(sigma=sigma)
+    assert proven.certificate.arithmetic == "ball"
+    assert proven.upper == pytest.approx((base * (uses * count)).epsilon(1e-4).upper, rel=1e-4)
+    sampled = base.poisson(rate=uses / steps) * count
+    assert proven.lower >= sampled.epsilon(1e-4).lower * (1 - 1e-3)
+    plain = (run(sigma, steps, uses) * count).epsilon(1e-4)
+    assert proven.lower <= plain.lower <= plain.upper <= proven.upper
+
+
 @pytest.mark.parametrize(("way", "epsilon"), [("remove", 2.0), ("add", 0.5)])
 def test_many_steps_beside_draws(way: str, epsilon: float) -> None:
     drawn = by_draws(0.55, 391, 5, epsilon, way, 200_000 if FULL else 20_000)

@@ -4,7 +4,7 @@ L = e_k(Y_1, ..., Y_t)/C(t, k), the mean of the products over all k-sets, Y_i = 
     REMOVE   H(a) = E(L - a)_+          ADD   H(a) = E(1 - a L)_+
 Below, a sum of labels alone: a real run shows it, and its two laws are those of a finite pair. Above, chords of bounds
 of the profile by the moments of L given that sum (conditional.py), or the product of k blocks with one use each, where
-these say little or balls are asked for.
+these say little. In balls, what the first step shows, and k uses of the base: wide, and proven.
 Guarantee: `between` is lower and upper. Proof: docs/proofs/allocation.md, sections 10 to 14.
 Reference: ours; blocks: docs/proofs/allocation.md, section 4.
 """
@@ -119,8 +119,8 @@ class SeveralPair(Pair):
         return {}
 
     def bracket(self, fine: Resolution) -> tuple[Pair, Pair]:
-        if fine.proof:
-            return self.plainer()[0][-1], self._blocks
+        if fine.proof:  # L is a mean of products of k ratios: so many uses of the base dominate it
+            return self.plainer()[0][-1], product_pair(((self.base, self.uses),))
         grade = COARSE_GRADE if fine.points <= COARSE_POINTS else FULL_GRADE
         if grade not in self._made:
             self._made[grade] = self._pairs(grade, fine)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
 from flint import arb, arb_mat, fmpz
@@ -28,7 +27,7 @@ from ...kernels.ulps import UNIT
 DEGREES = (2, 4, 6, 8)
 MOMENT_BALL_PRODUCTS, MOMENT_FLOAT_PRODUCTS = 2e7, 4e9  # of the largest sum, up to which a degree is tried
 MOMENT_BALL_ENTRIES = 4e5  # of rows of factors in balls
-MOMENT_BALL_UNITS, MOMENT_FLOAT_UNITS = 40.0, 0.6  # of work, for one product
+MOMENT_BALL_UNITS, MOMENT_FLOAT_UNITS = 40.0, 0.2  # of work, for one product
 MOMENT_ROWS = 1024
 MOMENT_LOG_MAX = 600.0  # of a term: doubles hold it
 MOMENT_BITS = 192
@@ -40,12 +39,15 @@ def bits_of(gram: BinGram, scale: Fraction) -> int:
     return MOMENT_BITS + (0 if size >= 1.0 else math.ceil(-DEGREES[-1] * math.log2(max(size, 1e-300))))
 
 
-@lru_cache(maxsize=16)  # both directions and all epsilons ask for the same
 def moments(gram: BinGram, scale: Fraction, degree: int, proof: bool) -> tuple[arb, ...] | None:
     """E L'^m for m = 0 to the degree, for G scale; None where they are too many terms to sum, or too large.
 
-    proof: in balls alone.
+    proof: in balls alone. Both directions and all epsilons of a question ask for the same.
     """
+    return compute_budget.kept(_moments, gram, scale, degree, proof)
+
+
+def _moments(gram: BinGram, scale: Fraction, degree: int, proof: bool) -> tuple[arb, ...] | None:
     lower = (arb(1),) if degree == 2 else moments(gram, scale, degree - 2, proof)
     if lower is None:
         return None

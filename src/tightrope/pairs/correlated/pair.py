@@ -37,6 +37,13 @@ from .moments import DEGREES, bits_of, moments
 
 HEAVY_VARIANCE = 0.06  # variance of L' from which on lower degrees are tried too
 PLAINER_BITS = 256
+# Why an answer is wide, where no work narrows it.
+BY_MOMENTS = (
+    "moments of the likelihood ratio up to degree {} bound it from both sides, and these bounds are apart where bins "
+    "differ much at this noise"
+)
+UNKNOWN_MOMENTS = "the moments of so many bins, or of bins so far apart, are not worked out, and the rest says little"
+FEWER_BINS = "fewer bins or more noise have narrow answers"
 ALLOCATED_SHIFT_MAX = 8.0  # deviations between bins: beyond, nobody takes one for another
 
 Use = tuple[BinGram, Fraction, int]  # inner products, the factor that makes them those of G, and how often
@@ -194,7 +201,9 @@ class BinsBounds(ProfileBounds):
     @property
     def parameters(self) -> Mapping[str, object]:
         degrees = self._degrees()
-        return {"degree": degrees[0]} if degrees else {}
+        if not degrees:
+            return {"limit": f"{UNKNOWN_MOMENTS}: {FEWER_BINS}"}
+        return {"degree": degrees[0], "limit": BY_MOMENTS.format(degrees[0])}
 
     @property
     def bits(self) -> int:

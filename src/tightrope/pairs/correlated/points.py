@@ -8,7 +8,6 @@ Proof: docs/proofs/correlated.md, section 9; docs/proofs/points.md, sections 1 a
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -37,10 +36,10 @@ def finite_pairs(
     """One below and one above, with the record and without it."""
     room = POLYNOMIALS_SHARE * compute_budget.left() / POLYNOMIALS_UNITS
     nodes = int(max(min(fine.points // 4, POLYNOMIALS_MAX, room), POLYNOMIALS_MIN))
-    return _made(uses, shifts, nodes // 8 * 8, fine.tail, fine.proof)
+    # Both directions, and all points of a question.
+    return compute_budget.kept(_made, uses, shifts, nodes // 8 * 8, fine.tail, fine.proof)
 
 
-@lru_cache(maxsize=8)  # both directions, and all questions about one mechanism
 def _made(
     uses: tuple[Use, ...], shifts: tuple[tuple[float, float, int], ...], nodes: int, tail: float, proof: bool
 ) -> tuple[DyadicPair, DyadicPair]:

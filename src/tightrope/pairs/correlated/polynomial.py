@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 from flint import arb, arb_mat, arb_poly
@@ -39,6 +39,7 @@ PAYMENTS = (2.0, 16.0, 256.0)  # times the defect that was seen
 CELL_HALVINGS = 10
 PROGRAMME_UNITS, PROOF_UNITS = 6e6, 8e4  # of work
 LP_TOLERANCE = 1e-10  # of the programme
+PROGRAMME_VALUE_MAX = 1e15  # of a row: beyond, nothing is found
 BERNSTEIN_BITS = 512
 
 
@@ -123,8 +124,10 @@ def _chosen(
         return None
     coefficients, defect = None, math.inf
     for _ in range(CUT_ROUNDS):
-        compute_budget.spend(PROGRAMME_UNITS)
         powers, values, scale = rows(points)
+        if not np.max(abs(values / scale)) < PROGRAMME_VALUE_MAX:
+            break
+        compute_budget.spend(PROGRAMME_UNITS)
         found = linprog(
             sign * means,
             A_ub=-sign * powers / scale[:, None],
@@ -260,11 +263,10 @@ def _never_below(polynomial: arb_poly, least: arb) -> bool:
     if not coefficients:
         return bool(arb(0) >= least)
     column = arb_mat([[coefficient] for coefficient in coefficients])
-    found = _bernstein(len(coefficients) - 1) * column
+    found = compute_budget.kept(_bernstein, len(coefficients) - 1) * column
     return all(found[i, 0] >= least for i in range(len(coefficients)))
 
 
-@cache
 def _bernstein(degree: int) -> arb_mat:
     """b_i = sum_{j <= i} C(i, j)/C(n, j) a_j."""
     with working_precision(BERNSTEIN_BITS):
