@@ -103,7 +103,7 @@ def test_false_alarms(design: str, settings: Settings, claim: SlopeClaim, mu: fl
 
 def test_false_alarms_of_counts() -> None:
     """M2 at a threshold fixed before, where the best test of mu = 1 has the rates Phi(-1/2) and Phi(1/2)."""
-    audits, draw = cases(400, 10_000), np.random.Generator(np.random.PCG64(7))
+    audits, draw = cases(200, 10_000), np.random.Generator(np.random.PCG64(7))
     low, high = stats.norm.cdf([-0.5, 0.5])
     tables: dict[tuple[int, int], bool] = {}
     found = 0

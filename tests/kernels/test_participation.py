@@ -10,6 +10,7 @@ from fractions import Fraction
 import pytest
 
 from tests.oracle import participation as oracle
+from tests.search import cases
 from tightrope.errors import InvalidParameter
 from tightrope.kernels import participation, unit_vectors
 from tightrope.kernels.columns import Columns, TreeColumns, inverse_toeplitz, toeplitz, whole_numbers
@@ -108,7 +109,7 @@ def test_signs_that_the_steps_can_undo(kind: str, seed: int) -> None:
     assert ends.upper - ends.lower <= Fraction(1, 10**12) * truth
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(cases(7, 12)))
 @pytest.mark.parametrize("kind", ["matrix signed", "toeplitz signed", "toeplitz signed restart", "inverse signed"])
 def test_entries_of_both_signs(kind: str, seed: int) -> None:
     ends, rows, patterns = drawn(kind, seed)
@@ -272,7 +273,7 @@ def test_a_search_that_ends_early_keeps_the_truth_inside(seed: int, monkeypatch:
         assert work == 0 or ends.upper - ends.lower <= truth / 2**45
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(cases(3, 6)))
 @pytest.mark.parametrize("signed", [True, False])
 def test_any_number_of_steps(seed: int, signed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where all inner products are too many: by lags."""
@@ -285,8 +286,9 @@ def test_any_number_of_steps(seed: int, signed: bool, monkeypatch: pytest.Monkey
         patterns = list(oracle.apart(11, count, gap))
         if signed:
             assert ends.upper >= max(oracle.along_a_line(rows, pattern) for pattern in patterns if len(pattern) < 5)
-            found = [oracle.vectors(rows, pattern)[1] for pattern in patterns[-10:]]
-            assert len(patterns) > 10 or float(ends.lower) <= max(found) * (1 + 1e-9)
+            if len(patterns) <= 10:
+                most = max(oracle.vectors(rows, pattern)[1] for pattern in patterns)
+                assert float(ends.lower) <= most * (1 + 1e-9)
         else:
             assert ends.lower <= max(oracle.all_equal(rows, pattern) for pattern in patterns) <= ends.upper
 

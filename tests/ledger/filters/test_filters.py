@@ -197,7 +197,8 @@ def near(least: float, rounds: int) -> float:
     return least if rounds == 3 else 0.0
 
 
-SEARCHES: list[tuple[tuple[Offer, ...], int]] = [(catalogue(), 3), (catalogue(FEW), 5)]
+SOME = tuple(dict.fromkeys((*combinations_with_replacement(SIZES[:3], 2), *PAIRS[:-4:2], *SPIKES)))
+SEARCHES: list[tuple[tuple[Offer, ...], int]] = [(catalogue() if FULL else catalogue(SOME), 3), (catalogue(FEW), 5)]
 if FULL:
     SEARCHES += [(catalogue(PAIRS[::3]), 4), (catalogue(FEW), 6)]
 
