@@ -32,6 +32,7 @@ TTL_HELP = "Seconds after which it ends by itself: given back if it was never cl
 @click.option("--start", is_flag=True, help="Claim it at once: the job runs next.")
 @click.option("--claimant", metavar="TEXT", help=f"With --start. {CLAIMANT_HELP}")
 @click.option("--note", metavar="TEXT", default="", help="What it is for; it stays in the audit.")
+@click.option("--worse", is_flag=True, help="Consent to the upper end of a price that work ended early.")
 @SLACK_OPTION
 @ledger_options
 def reserve(access: Access, pairs: tuple[str, ...], key: str, claimant: str | None, **settings: Any) -> int:

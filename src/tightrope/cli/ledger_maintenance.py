@@ -60,8 +60,9 @@ def audit(access: Access, root: str, after: int) -> int:
 @click.command("verify", short_help="Rebuild everything from the chains, and compare.")
 @ANCHOR_OPTION
 @click.option("--receipt", "receipts", metavar="TEXT", multiple=True, help="One that was given before; repeated.")
+@click.option("--prices", is_flag=True, help="Price every job again, too: none was charged less than it costs.")
 @ledger_options
-def verify(access: Access, anchored: str | None, receipts: tuple[str, ...]) -> int:
+def verify(access: Access, anchored: str | None, receipts: tuple[str, ...], prices: bool) -> int:
     """Reads every chain from its beginning, rebuilds all counters from it, and compares. Exit code 6: it does not hold.
 
     With an anchor or receipts from before, also that nothing was lost since: a ledger that lacks what its own key
@@ -71,17 +72,22 @@ def verify(access: Access, anchored: str | None, receipts: tuple[str, ...]) -> i
     tightrope ledger verify
     tightrope ledger verify --anchor 2026-11-16.anchor --key-file budget.key
     tightrope ledger verify --receipt census:12:5f0c... --json
+    tightrope ledger verify --prices
     """
     with access.opened() as ledger, spinner("reading the chains"):
         anchor = read_anchor_file(anchored)
         try:
-            found = ledger.verify(anchor, receipts)
+            found = {**ledger.verify(anchor, receipts), **(ledger.verify_prices() if prices else {})}
         except VerificationFailed as failed:
             return _failed(access, failed.findings)
         except WentBack as failed:
             return _failed(access, failed.findings, "an old backup was restored, or its audit was cut")
     compared = [f"  compared with {anchored}"] if anchored is not None else []
     counted = ", ".join(f"{found[name]:,} {name}" for name in ("lines", "roots", "reservations"))
+    if prices:
+        compared.append(f"  prices    {found['priced']:,} again, {found['cheaper']:,} of them are less now")
+    if prices and found["unknown"]:
+        compared.append(f"  unknown   {found['unknown']:,} older lines do not say with what slack they were priced")
     access.tell({"verified": True, **found}, "\n".join([f"verified: {counted}", *compared]))
     return 0
 

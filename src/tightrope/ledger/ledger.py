@@ -19,9 +19,11 @@ from uuid import uuid4
 
 from .. import InvalidParameter, Mechanism
 from . import chain, maintenance
-from .chain import hashed
+from .chain import AuditLine, hashed
 from .errors import Claimed, LedgerError, WrongState
 from .forking import GATE
+from .pricing import PriceHere
+from .repricing import repriced
 from .service import LedgerService, LocalService, Reply
 from .transactions.tokens import new_secret
 from .values import Job, Quote, Reservation, Status, moment
@@ -133,12 +135,15 @@ class Ledger:
         start: bool = False,
         slack: float | None = None,
         note: str = "",
+        worse: bool = False,
     ) -> Reservation:
         """Holds what these jobs cost, each on its budget and all above it, all or none; BudgetExhausted is final.
 
         The same key always has the same answer. start: the job is claimed by this process at once; who gets that answer
         first may run it (replayed is False), also where it was asked for again because the first answer was lost.
         ttl: seconds after which it ends by itself: given back where it was never claimed, else committed.
+        worse: consent to the upper end of a price that work ended before it was known well; without it such a job is
+        refused, and may be asked for again.
         """
         if not isinstance(jobs, Mapping):
             raise InvalidParameter('jobs says which budget pays for what, as in {"census": "Gaussian(sigma=10)"}')
@@ -148,6 +153,7 @@ class Ledger:
             "start": start,
             "slack": slack,
             "note": note,
+            **({"worse": True} if worse else {}),
         }
         once = _key(key)
         reply = self._begin("reserve", body, once) if start else self._ask("reserve", body, once)
@@ -177,14 +183,22 @@ class Ledger:
 
     @contextmanager
     def spend(
-        self, budget: str, job: Job, key: str, *, ttl: float = HOUR, slack: float | None = None, note: str = ""
+        self,
+        budget: str,
+        job: Job,
+        key: str,
+        *,
+        ttl: float = HOUR,
+        slack: float | None = None,
+        note: str = "",
+        worse: bool = False,
     ) -> Iterator[Reservation]:
         """Runs its body once, if it is paid for, and commits; an exception leaves it running, which counts as spent.
 
         With a key that was used before, the body does not run: Claimed. A job that took longer than ttl is spent
         already when it ends.
         """
-        spending = self.reserve({budget: job}, key, ttl=ttl, start=True, slack=slack, note=note)
+        spending = self.reserve({budget: job}, key, ttl=ttl, start=True, slack=slack, note=note, worse=worse)
         if spending.replayed:
             raise Claimed(
                 f"the job of key {key!r:.100} was begun before, and runs once: take a new key for another run"
@@ -245,6 +259,16 @@ class Ledger:
         if not isinstance(self._desk, LocalService):
             raise LedgerError(HOLDERS_ONLY)
         return self._desk
+
+    def verify_prices(self) -> Mapping[str, Any]:
+        """Prices every job of the chains again, here: VerificationFailed where one was charged less than it costs.
+
+        Gives how many were priced, how many of them cost less now than they were charged, and how many older lines do
+        not say with what slack they were priced.
+        """
+        roots = [str(budget["name"]) for budget in self.budgets() if budget["parent"] is None]
+        pricer = self._desk.pricer if isinstance(self._desk, LocalService) else PriceHere()
+        return repriced(lambda: (AuditLine(**line) for root in roots for line in self.audit(root)), pricer)
 
     def verify(self, anchor: Mapping[str, Any] | None = None, receipts: Iterable[str] = ()) -> Mapping[str, Any]:
         """Rebuilds all tables from the audit and compares them; VerificationFailed, or WentBack against an anchor.

@@ -168,7 +168,7 @@ def _renew_checked(body: Body) -> dict[str, Any]:
 
 
 def _reserve_checked(body: Body) -> dict[str, Any]:
-    _known(body, ("jobs", "ttl", "start", "slack", "note"))
+    _known(body, ("jobs", "ttl", "start", "slack", "note", "worse"))
     given = body.get("jobs")
     if not isinstance(given, Mapping) or not 1 <= len(given) <= JOBS_MAX:
         raise InvalidParameter(f"jobs holds 1 to {JOBS_MAX} budgets, each with the job that it pays for")
@@ -179,6 +179,9 @@ def _reserve_checked(body: Body) -> dict[str, Any]:
         "start": _flag(body, "start"),
         "slack": _number(body, "slack"),
         "note": note and text(note, "note"),
+        **(
+            {"worse": True} if _flag(body, "worse") else {}
+        ),  # so that what was asked before this was known has its hash
     }
 
 

@@ -17,7 +17,7 @@ from .history import past
 from .pricing import Pricer, read_job
 from .transactions import jobs
 from .transactions.entry import LedgerRequest
-from .transactions.fit import fit, more, spread
+from .transactions.fit import fit, more, spread, unsettled
 from .transactions.tree import BudgetNode, Counter, counters, node, path
 
 AUDIT_LINES_MAX = 1000  # of the audit in one answer
@@ -214,6 +214,7 @@ def _further(asking: LedgerRequest, budget_node: BudgetNode, pricer: Pricer) -> 
             "units": dict(price.units),
             "additive": price.additive,
             "evidence": dict(price.evidence),
+            "unsettled": unsettled([way], axes, {budget_node.id: price}),
         }
 
     return later

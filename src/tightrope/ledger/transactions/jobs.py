@@ -19,16 +19,20 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, Row, bindparam, select, text, update
 
-from ... import InvalidParameter
+from ... import InvalidParameter, UnsupportedMechanism
 from .. import tables
 from ..chain import canonical, hashed
 from ..errors import BudgetExhausted, Cancelled, Claimed, NotAdditive, NotFound, WrongState
 from ..filters.base import Price
 from .entry import LedgerRequest, Recorded
-from .fit import Fit, fit, spread
-from .tree import Path, counters, moving, path
+from .fit import Fit, fit, spread, unsettled
+from .tree import Counter, Path, counters, moving, path
 
 TTL_MAX = 366 * 86_400  # seconds
+WORSE = (
+    "the work of one price ended before its cost was known well: {}. Take fewer or simpler steps at a time, or consent "
+    "to the upper end with worse=True (--worse)"
+)
 DUE_MAX = 200  # that one transaction looks after
 _LIVING = (
     "FROM charge AS c WHERE c.reservation = :id AND c.budget = axis.budget AND c.name = axis.name AND axis.dead = 0"
@@ -59,7 +63,11 @@ def reserve(asking: LedgerRequest) -> Recorded:
     paths = [path(connection, name) for name in body["jobs"]]
     roots = sorted({way.charged[0].root for way in paths})
     moving(connection, roots)
-    found = judged(connection, paths, {name: price.units for name, price in prices.items()})
+    costs = {name: price.units for name, price in prices.items()}
+    axes = met_counters(connection, paths)
+    if not body.get("worse") and (gap := unsettled(paths, axes, prices)):
+        raise UnsupportedMechanism(WORSE.format(gap), mechanism=f"{', '.join(body['jobs'].values()):.200}")
+    found = fit(paths, axes, spread(paths, costs))
     start, refused = bool(body["start"]), bool(found.why)
     identity = uuid4().hex
     row = {
@@ -81,6 +89,7 @@ def reserve(asking: LedgerRequest) -> Recorded:
         root: {
             "event": "refuse" if refused else "reserve",
             "reservation": row,
+            "slack": body["slack"],
             **_share(
                 found, {node.id for way in paths if way.charged[0].root == root for node in (*way.charged, *way.beyond)}
             ),
@@ -94,11 +103,9 @@ def reserve(asking: LedgerRequest) -> Recorded:
     return Recorded(reply, events, BudgetExhausted(why, identity))
 
 
-def judged(connection: Connection, paths: Sequence[Path], prices: Mapping[str, Mapping[str, int | None]]) -> Fit:
-    """Whether jobs of these prices fit now."""
-    costs = spread(paths, prices)
-    met = {node.id for way in paths for node in (*way.charged, *way.beyond)}
-    return fit(paths, counters(connection, met), costs)
+def met_counters(connection: Connection, paths: Sequence[Path]) -> dict[str, list[Counter]]:
+    """The axes of all budgets that these paths meet."""
+    return counters(connection, {node.id for way in paths for node in (*way.charged, *way.beyond)})
 
 
 def charge(connection: Connection, identity: str, found: Fit) -> None:
