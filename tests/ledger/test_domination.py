@@ -130,7 +130,7 @@ def test_corners_that_time_left_out_do_not_matter() -> None:
 
 def test_infinite_losses_need_slack() -> None:
     with pytest.raises(tr.UnsupportedMechanism, match="slack"):
-        least_square(tr.ApproximateDP(epsilon=0.1, delta=1e-6), 0.0, 1e-9).square
+        least_square(tr.ApproximateDP(epsilon=0.1, delta=1e-6), 0.0, 1e-9)
     found = least_square(tr.ApproximateDP(epsilon=0.1, delta=1e-9), 0.0, 2e-9).square
     pure = least_square(tr.PureDP(epsilon=0.1), 0.0, 1e-9).square
     assert found == pytest.approx(pure, rel=1e-3)

@@ -39,7 +39,7 @@ class Pricer(ABC):
 
     def price(self, kind: str, shared: Mapping[str, Any], expression: str, slack: float | None) -> Price:
         """What one run of the job costs in a tree of budgets with these terms."""
-        name = canonical([kind, shared, expression, slack])
+        name = kept_name(kind, shared, expression, slack)
         with self._guard:
             if name in self._kept:
                 self._kept.move_to_end(name)
@@ -61,6 +61,11 @@ class Pricer(ABC):
 
     def close(self) -> None:  # noqa: B027  # most have nothing to give back
         """Ends what was started."""
+
+
+def kept_name(kind: str, shared: Mapping[str, Any], expression: str, slack: float | None) -> str:
+    """Under which a price is kept: all that it depends on."""
+    return canonical([kind, shared, expression, slack])
 
 
 class PriceHere(Pricer):

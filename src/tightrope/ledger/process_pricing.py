@@ -1,9 +1,9 @@
 """Prices worked out in processes of their own, so that no job that somebody sends can hurt the server.
 
-A process is started by a command, not forked, with one thread of numpy and a limit of memory; it ends by itself when the
-server does. Work units end a price, whatever the load of the machine. A process that worked for much longer than these
-are rated at is ended, and its job refused; one that a busy machine gave no time is ended later, and its job may be
-asked for again. A job whose process died is refused in one line.
+A process is started by a command, not forked, with one thread of numpy and a limit of memory; it ends by itself when
+the server does. Work units end a price, whatever the load of the machine. A process that worked for much longer than
+these are rated at is ended, and its job refused; one that a busy machine gave no time is ended later, and its job may
+be asked for again. A job whose process died is refused in one line.
 Threads that ask wait for a free process, so many and so long; others are told that the ledger is busy.
 """
 

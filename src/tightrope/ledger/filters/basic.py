@@ -20,6 +20,7 @@ from .base import BudgetAxis, Design, Price, PrivacyFilter, Wanted
 from .jobs import all_costs, check_relation, pieces, refused
 from .terms import (
     JOB_SHARE,
+    charged_upper,
     check_inherited,
     checked_epsilon,
     ended_by_work,
@@ -62,10 +63,12 @@ class BasicFilter(PrivacyFilter):
         evidence: list[dict[str, Any]] = []
         for piece, count in pieces(job, relation_of(shared)):
             bound, own = _epsilon_delta(piece, shared, slack)
-            epsilon, delta = epsilon + count * Fraction(bound.upper), delta + count * Fraction(own)
+            epsilon, delta = epsilon + count * Fraction(charged_upper(bound)), delta + count * Fraction(own)
             least += count * Fraction(max(bound.lower, 0.0))
             ended = ended or ended_by_work(bound)
-            evidence.append({"mechanism": repr(piece), "count": count, EPSILON: repr(bound.upper), DELTA: repr(own)})
+            evidence.append(
+                {"mechanism": repr(piece), "count": count, EPSILON: repr(charged_upper(bound)), DELTA: repr(own)}
+            )
         costs = all_costs(job, {EPSILON: (epsilon, units.LOSS_UNIT), DELTA: (delta, units.DELTA_UNIT)})
         unfinished = {EPSILON: units.total(least, units.LOSS_UNIT)} if ended else {}
         return Price(units.at_least_one(costs, EPSILON), False, {"uses": evidence}, unfinished)

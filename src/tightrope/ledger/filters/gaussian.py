@@ -22,7 +22,7 @@ from ...extend.laws import Pair
 from ...extend.numbers import BITS_START, upper_float, working_precision
 from ..domination import LeastSquare, least_square
 from .jobs import pieces, refused, uses
-from .terms import SLACK, ended_by_work
+from .terms import SLACK, charged_upper, ended_by_work, shortened_up
 
 MU2 = "mu2"
 
@@ -88,16 +88,20 @@ def _square(pair: Pair) -> arb | None:
 
 def _square_with(piece: Mechanism, floor: float, slack: float) -> LeastSquare:
     """By itself, or beside the floor where that is less: what holds without a floor holds beside it."""
-    alone = least_square(piece, 0.0, slack)
+    alone = _shortened(least_square(piece, 0.0, slack))
     if floor > 0.0:
         with suppress(WorkExhausted, UnsupportedMechanism):
-            return min(alone, least_square(piece, floor, slack))
+            return min(alone, _shortened(least_square(piece, floor, slack)))
     return alone
+
+
+def _shortened(found: LeastSquare) -> LeastSquare:
+    return found._replace(square=shortened_up(found.square))
 
 
 def _bare_square(piece: Mechanism) -> LeastSquare:
     bound = piece.gdp()
-    mu = bound.upper
+    mu = charged_upper(bound)
     if not math.isfinite(mu):
         raise refused(piece, "no Gaussian dominates it, or none is known: give it a slack")
     with working_precision(BITS_START):

@@ -30,6 +30,7 @@ from .terms import (
     SLACK,
     BudgetAim,
     aim,
+    charged_upper,
     check_inherited,
     ended_by_work,
     no_slack,
@@ -41,6 +42,7 @@ from .terms import (
 
 PRICE_ACCURACY = 2.0**-10  # of a divergence: what a narrower one would cost in work, other orders use better
 RENYI_FINITE_BITS = 256  # of what is left where some losses are infinite
+KEPT = 0.02  # of the work: for writing down what was found
 NO_CHOICE = "what a job uses of delta follows from its infinite losses"
 
 
@@ -66,7 +68,8 @@ class RenyiFilter(PrivacyFilter):
         no_slack(slack, NO_CHOICE)
         check_relation(job, relation_of(shared))
         orders = {float(order): weight for order, weight in shared["orders"].items()}
-        priced = [(count, leak(part), _divergences(part, orders)) for part, count in job.terms]
+        with work.part(1.0 - KEPT):
+            priced = [(count, leak(part), _divergences(part, orders)) for part, count in job.terms]
         costs: dict[str, int | None] = {
             axis_name(order): _total([(found[order].upper, count) for count, _, found in priced]) for order in orders
         }
@@ -175,7 +178,7 @@ def _divergence(part: Mechanism, order: float) -> Ends:
         bound = wide.bound
     except WorkExhausted:
         return Ends(0.0, math.inf, True)
-    return Ends(bound.lower, bound.upper, ended_by_work(bound))
+    return Ends(bound.lower, charged_upper(bound), ended_by_work(bound))
 
 
 def _at_least(ends: list[tuple[Ends, int]]) -> int:
