@@ -109,7 +109,7 @@ def test_a_price_that_work_ended_needs_consent(ledger: Ledger) -> None:
     quote = ledger.quote("b", HARD)
     assert quote.fits
     assert quote.unsettled
-    with pytest.raises(UnsupportedMechanism, match=r"work of one price ended .* between .* --worse"):
+    with pytest.raises(UnsupportedMechanism, match=r"work of one price ended .* between .*--worse"):
         ledger.reserve({"b": HARD}, "a")
     assert ledger.status("b")["jobs"] == {}
     reserved = ledger.reserve({"b": HARD}, "a", worse=True)  # the key is free: nothing was answered

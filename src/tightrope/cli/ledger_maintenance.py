@@ -116,13 +116,13 @@ def anchor(access: Access, output: str | None) -> int:
         check_new(output, "an anchor")
     with access.opened() as ledger:
         found = ledger.anchor()
-    from ..extend.ledgers import canonical
+    from ..extend.ledgers import canonical, own_file
 
     text = canonical(found)  # as it is signed: with nothing added
     if output is None:
         say(text)
         return 0
-    with open(output, "x", encoding="utf-8") as file:
+    with open(output, "x", encoding="utf-8", opener=own_file) as file:
         file.write(text + "\n")
         file.flush()
         os.fsync(file.fileno())
@@ -170,16 +170,23 @@ def export(access: Access, place: str, again: bool) -> int:
 
 @click.command("import", short_help="A ledger from what export wrote, in an empty place.")
 @NEW_FILE
+@ANCHOR_OPTION
 @ledger_options
-def bring(access: Access, place: str) -> int:
+def bring(access: Access, place: str, anchored: str | None) -> int:
     """Rebuilds a ledger in an empty place from what export wrote; every line is verified before any is kept.
+
+    With a key file it must be signed by that key, with an anchor it must have all that this names.
 
     \b
     TIGHTROPE_LEDGER=postgresql://ledger@db/budgets tightrope ledger import ledger.jsonl
     """
     from .. import ledger
 
-    with spinner("reading the chains"), ledger.import_file(access.local, place, key_file=access.key_file) as made:
+    anchor = read_anchor_file(anchored)
+    with (
+        spinner("reading the chains"),
+        ledger.import_file(access.local, place, key_file=access.key_file, anchor=anchor) as made,
+    ):
         found = made.verify()
     access.tell({"import": place, **found}, f"imported {place}: {found['lines']:,} lines, {found['roots']:,} roots")
     return 0
@@ -221,6 +228,26 @@ def freeze(access: Access, root: str, why: str) -> int:
         state = next(str(budget["state"]) for budget in ledger.budgets() if budget["name"] == root)
         content = {"name": root, "state": state}
         access.tell(with_receipts(ledger, content), "\n".join([f"{root} is {state}", *receipt_lines(ledger)]))
+    return 0
+
+
+@click.command("clock", short_help="Go on from the clock, after one that ran ahead was set right.")
+@click.option("--why", metavar="TEXT", required=True, help="It stays in the audit.")
+@ledger_options
+def clock(access: Access, why: str) -> int:
+    """Time never runs backwards in a ledger: after a clock that ran ahead, it stands still until the clock is there.
+
+    This lets it go on from where the clock is now, with a line in every chain. What ended by the wrong clock stays so.
+
+    \b
+    tightrope ledger clock --why "the machine woke up in 2031; chrony set it right at 9:40"
+    """
+    with access.opened() as ledger:
+        found = ledger.set_clock(why)
+        from ..extend.budgets import moment
+
+        line = f"time goes on from {moment(found['to'])}; it stood at {moment(found['from'])}"
+        access.tell(with_receipts(ledger, found), "\n".join([line, *receipt_lines(ledger)]))
     return 0
 
 

@@ -13,6 +13,7 @@ from .ledger_options import Access, ledger_options
 from .output import complain
 
 ROLES_SAID = ("viewer", "analyst", "job", "auditor", "admin")
+ALONE = ("127.0.0.1", "::1", "localhost")  # this machine
 DAY_SECONDS = 86_400.0
 SERVER_MISSING = f"the server needs starlette and uvicorn: {install_command('ledger')}"
 
@@ -90,5 +91,7 @@ def serve(access: Access, anchored: str | None, no_verify: bool, **settings: Any
             access.tell({"address": address}, f"{address}\nAnswers until it is interrupted; Ctrl+C ends it.")
 
     given = {name: value for name, value in settings.items() if value is not None}
+    if given.get("host", "127.0.0.1") not in ALONE:
+        complain(f"it listens on {given['host']} without encryption: without a proxy before it, tokens can be read")
     answer(access.local, key_file=access.key_file, ready=ready, anchor=anchored, verify=not no_verify, **given)
     return 0

@@ -20,7 +20,7 @@ from uuid import uuid4
 from .. import InvalidParameter, Mechanism
 from . import chain, maintenance
 from .chain import AuditLine, hashed
-from .errors import Claimed, LedgerError, WrongState
+from .errors import Claimed, Denied, LedgerError, WrongState
 from .forking import GATE
 from .pricing import PriceHere
 from .repricing import repriced
@@ -227,6 +227,10 @@ class Ledger:
                 return
             after = found["lines"][-1]["seq"]
 
+    def set_clock(self, why: str) -> Mapping[str, Any]:
+        """Time goes on from the database's clock, after one that ran ahead and was set right; it stays in the audit."""
+        return self._ask("clock", {"why": why}).content
+
     def freeze(self, root: str, why: str) -> None:
         """Nothing more is answered for this root until it is recovered."""
         self._ask("freeze", {"root": root, "why": why})
@@ -278,6 +282,8 @@ class Ledger:
         """
         if not isinstance(self._desk, LocalService):
             roots = [str(budget["name"]) for budget in self.budgets() if budget["parent"] is None]
+            if not roots:
+                raise Denied("nothing was verified, as this token sees no root: ask with one for an auditor")
             found = maintenance.verify_chains({root: self.audit(root) for root in roots}, anchor)
         else:
             with self._desk.database.read() as connection:
@@ -335,7 +341,7 @@ class Ledger:
         before, whose file was lost and imported nowhere.
         """
         desk, place = self._local(), Path(path)
-        with place.open("x", encoding="utf-8") as file:
+        with open(place, "x", encoding="utf-8", opener=own_file) as file:
             try:
                 count = self._exported(desk, file, again)
             except BaseException:
@@ -361,13 +367,18 @@ class Ledger:
                 leaving.add(each["name"])
                 self._ask("export", {"root": each["name"], "why": f"exported to {Path(file.name).name}"})
             with desk.database.read() as connection:
-                lines = maintenance.exported(connection, leaving)
+                lines = maintenance.exported(connection, leaving, desk.secret)
                 if lines is not None:  # else somebody began a root in between
                     return sum(file.write(line + "\n") > 0 for line in lines)
 
     def migrate(self, backup: str | Path | None = None) -> int:
         """Takes the steps that a newer program brings, between two verifications, with a backup before."""
         return maintenance.migrate(self._local().database, backup)
+
+
+def own_file(path: str, flags: int) -> int:
+    """An opener of files that nobody but their owner reads."""
+    return os.open(path, flags, 0o600)
 
 
 def read_anchor(path: str | Path) -> Mapping[str, Any]:

@@ -32,6 +32,7 @@ from .transactions import jobs
 from .values import moment
 
 FORMAT = "tightrope-ledger"
+DAMAGES_MAX = 20  # that are named
 ROWS_AT_A_TIME = 5000  # rows that are written at a time
 
 
@@ -80,6 +81,7 @@ def verify(connection: Connection) -> dict[str, Any]:
         count += len(lines)
     strays = connection.execute(select(tables.audit.c.root).where(tables.audit.c.root.not_in(roots)).distinct())
     findings = replay.findings + [f"{root}: there are lines and no head" for root in strays.scalars()]
+    findings += damaged(connection)
     for table in tables.REBUILT:
         stand = {
             tuple(row[name] for name in KEYS[table.name]): dict(row)
@@ -91,6 +93,14 @@ def verify(connection: Connection) -> dict[str, Any]:
         raise VerificationFailed(tuple(findings))
     reservations = connection.execute(select(func.count()).select_from(tables.reservation)).scalar_one()
     return {"lines": count, "roots": len(roots) - 1, "reservations": reservations}
+
+
+def damaged(connection: Connection) -> list[str]:
+    """What SQLite finds wrong in its file: a page or an index that no question above has met."""
+    if connection.dialect.name != "sqlite":
+        return []
+    found = connection.exec_driver_sql(f"PRAGMA integrity_check({DAMAGES_MAX})").scalars().all()
+    return [f"the file is damaged: {' '.join(each.split())}" for each in found if each != "ok"]
 
 
 def verify_chains(
@@ -157,6 +167,7 @@ def backup(database: Database, target: str | Path) -> None:
         raise InvalidParameter("a PostgreSQL ledger is backed up by pg_basebackup or pg_dump --serializable-deferrable")
     if place.exists():
         raise InvalidParameter(f"{place} exists: a backup is a new file")
+    os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
         with GATE.using(), database.engine.connect() as connection:
             connection.exec_driver_sql("VACUUM INTO ?", (str(place),))
@@ -188,7 +199,7 @@ def migrate(database: Database, target: str | Path | None) -> int:
     return len(STEPS)
 
 
-def exported(connection: Connection, leaving: Iterable[str]) -> Iterator[str] | None:
+def exported(connection: Connection, leaving: Iterable[str], secret: bytes | None = None) -> Iterator[str] | None:
     """The chains of these roots and that of the ledger as lines of JSON, the first of which says how they end.
 
     None while another root is spent here: an export leaves nothing behind that could be forgotten.
@@ -198,24 +209,37 @@ def exported(connection: Connection, leaving: Iterable[str]) -> Iterator[str] | 
         return None
     wanted = tables.head.c.root.in_([SYSTEM, *leaving])
     heads = connection.execute(select(tables.head).where(wanted).order_by(tables.head.c.root)).all()
-    return _lines(connection, {row.root: [row.seq, row.hash] for row in heads})
+    return _lines(connection, {row.root: [row.seq, row.hash] for row in heads}, secret)
 
 
-def _lines(connection: Connection, heads: Mapping[str, list[Any]]) -> Iterator[str]:
-    yield canonical({"format": FORMAT, "version": len(STEPS), "heads": heads})
+def _lines(connection: Connection, heads: Mapping[str, list[Any]], secret: bytes | None) -> Iterator[str]:
+    """The first line names the last of every chain, so that one proof of the key is for all of them."""
+    yield canonical(signed({"format": FORMAT, "version": len(STEPS), "heads": heads}, secret))
     for root in heads:
         for line in read_lines(connection, root):
             yield canonical(line.document())
 
 
-def imported(database: Database, lines: Iterator[str]) -> int:
-    """Rebuilds a ledger from its chains, in an empty place; what was exported for good is open here again."""
+def imported(
+    database: Database, lines: Iterator[str], secret: bytes | None = None, anchor: Mapping[str, Any] | None = None
+) -> int:
+    """Rebuilds a ledger from its chains, in an empty place; what was exported for good is open here again.
+
+    secret: the key of the ledger that it comes from, which must have signed it; anchor: what it must still have.
+    """
     first = _document(next(lines, ""))
-    if first.get("format") != FORMAT or first.get("version") != len(STEPS):
-        raise DataError(f"this is not an export of a ledger of version {len(STEPS)}")
+    version = first.get("version")
+    if first.get("format") != FORMAT or isinstance(version, bool) or version not in range(1, len(STEPS) + 1):
+        raise DataError(f"this is not an export of a ledger of version 1 to {len(STEPS)}")
     heads = first.get("heads")
-    if not isinstance(heads, dict):
+    if not isinstance(heads, dict) or not all(_is_head(each) for each in heads.values()):
         raise DataError("the first line of an export names the last line of each chain")
+    if secret is not None and not authentic(first, secret) and ("mac" in first or anchor is None):
+        how = "with another key, or changed since" if "mac" in first else "without a key, so that nobody answers for it"
+        raise DataError(
+            f"this export was made {how}: import it with the key of the ledger that it left, or, with an anchor of "
+            "that ledger, without a key"
+        )
     replay, read = Replay(), []
     for root in heads:
         replay.begin(str(root))
@@ -223,18 +247,40 @@ def imported(database: Database, lines: Iterator[str]) -> int:
         found = _document(text)
         try:
             line = AuditLine(**found)
+            if not isinstance(line.root, str) or not isinstance(line.body, str) or not _is_head([line.seq, line.hash]):
+                raise TypeError
             replay.line(line)
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, AttributeError, ValueError, RecursionError):
             raise DataError("a line of the export is no line of an audit") from None
         read.append(line)
     findings = [*replay.findings, *broken(replay.tables["axis"].values()), *_cut(replay, heads)]
     if findings:
         raise VerificationFailed(tuple(findings))
+    if anchor is not None:
+        _expect_anchored(read, anchor)
     if database.exists:
         raise Conflict(f"there is a ledger at {database.shown} already: an import is for an empty place")
-    database.prepare()
-    database.write(lambda connection: _written(connection, replay, read), [])
+    database.prepare(lambda connection: _written(connection, replay, read))
     return len(read)
+
+
+def _is_head(value: object) -> bool:
+    """Whether it is the number of a line and its hash."""
+    match value:
+        case [int(seq), str()]:
+            return not isinstance(seq, bool) and seq >= 0
+    return False
+
+
+def _expect_anchored(lines: Iterable[AuditLine], anchor: Mapping[str, Any]) -> None:
+    """WentBack where the lines lack one that the anchor names."""
+    known = {(line.root, line.seq): line.hash for line in lines}
+    heads = {root: each for root, each in anchored(anchor)["roots"].items() if each["seq"]}
+    missing = [
+        (root, int(each["seq"])) for root, each in heads.items() if known.get((root, each["seq"])) != each["hash"]
+    ]
+    if missing:
+        raise WentBack.of(missing, f"the anchor of {moment(anchor['at'])}")
 
 
 def _cut(replay: Replay, heads: Mapping[str, Any]) -> list[str]:
@@ -254,7 +300,7 @@ def _cut(replay: Replay, heads: Mapping[str, Any]) -> list[str]:
 def _document(text: str) -> dict[str, Any]:
     try:
         document = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
         raise DataError("an export holds one JSON object on each line")

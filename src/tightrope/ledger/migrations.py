@@ -115,4 +115,11 @@ FIRST: Statements = {
     ),
 }
 
-STEPS: tuple[Statements, ...] = (FIRST,)
+REPAIRS = "ALTER TABLE ledger_schema ADD COLUMN repairs {int} NOT NULL DEFAULT 0"
+
+SECOND: Statements = {
+    "sqlite": (REPAIRS.format(int="INTEGER"),),
+    "postgresql": (REPAIRS.format(int="BIGINT"),),
+}
+
+STEPS: tuple[Statements, ...] = (FIRST, SECOND)

@@ -338,6 +338,11 @@ def _recover(asking: LedgerRequest) -> Recorded:
     return tokens.recover(asking) if asking.body["root"] == SYSTEM else budgets.recover(asking)
 
 
+def _clock_prepare(asking: LedgerRequest, pricer: Pricer) -> Later:
+    locked = exchange.all_chains(asking.connection)
+    return lambda: locked
+
+
 WRITES: Mapping[str, Write] = {
     "create": Write(_create_checked, _create_allow, _create_roots, budgets.create, _create_prepare),
     "renew": Write(_renew_checked, _admin_of("name"), _root_of("name"), budgets.renew, _renew_prepare),
@@ -361,6 +366,13 @@ WRITES: Mapping[str, Write] = {
         lambda asking: reading.administer(asking, None),
         lambda asking: (SYSTEM,),
         tokens.revoke,
+    ),
+    "clock": Write(
+        lambda body: {"why": text(body.get("why"), "why")},
+        lambda asking: reading.administer(asking, None),
+        lambda asking: exchange.all_chains(asking.connection),
+        exchange.set_clock,
+        _clock_prepare,
     ),
     "expire": Write(  # what is due ends before any request is answered: this asks for nothing more
         lambda body: {},

@@ -13,7 +13,7 @@ def _table(name: str, texts: str, wholes: str = "") -> Table:
     return Table(name, _KNOWN, *held, *(Column(word, WHOLE) for word in wholes.split()))
 
 
-schema = _table("ledger_schema", "", "version")
+schema = _table("ledger_schema", "", "version repairs")
 budget = _table("budget", "id root parent kind relation privacy_unit shared promise state compose", "made")
 axis = _table("axis", "budget name need", "position unit total ceiling held spent dead")
 reservation = _table("reservation", "id principal state claimant jobs roots evidence note", "made expires additive")

@@ -1,6 +1,7 @@
 """The addresses of a ledger, each of them one request to a desk.
 
-GET   /v1/health                                 the version; needs no token
+GET   /v1/health                                 the version; 503 where the database is away; needs no token
+GET   /v1/live                                   the version, whatever the database does; needs no token
 GET   /v1/budgets                                POST  /v1/budgets                             create
 GET   /v1/budgets/NAME?job=&slack=               POST  /v1/budgets/NAME/renew
 GET   /v1/budgets/NAME/history                   POST  /v1/quotes                              needs no key
@@ -36,7 +37,7 @@ from ...extend.documents import read_value
 from .. import maintenance, operations, wire
 from ..chain import Receipt
 from ..database import Fault
-from ..errors import NotFound
+from ..errors import NotFound, Unavailable
 from ..service import LocalService, Reply
 from ..transactions import jobs
 from ..transactions.entry import Actor
@@ -77,7 +78,7 @@ def application(desk: LocalService, *, fault: Fault | None = None) -> ASGIApp:
 
     fault is called with "before-reply" when an answer stands and was not sent: for tests that end the process there.
     """
-    threads = CapacityLimiter(THREADS)
+    threads, looking = CapacityLimiter(THREADS), CapacityLimiter(1)
 
     async def answer(asked: AskedOverHttp) -> Response:
         return await run_sync(answered, desk, asked, fault, limiter=threads)
@@ -97,10 +98,13 @@ def application(desk: LocalService, *, fault: Fault | None = None) -> ASGIApp:
 
         return endpoint
 
-    async def health(_: Request) -> Response:
+    async def live(_: Request) -> Response:
         return JSONResponse({"version": __version__})
 
-    endpoints: dict[str, dict[str, Endpoint]] = {wire.HEALTH: {"GET": health}}
+    async def health(_: Request) -> Response:
+        return await run_sync(healthy, desk, limiter=looking)
+
+    endpoints: dict[str, dict[str, Endpoint]] = {wire.HEALTH: {"GET": health}, wire.LIVE: {"GET": live}}
     for name, (method, path) in wire.ADDRESSES.items():
         match = wire.PLACE.search(path)
         made = (posting if method == "POST" else reading)(name, None if match is None else match[1])
@@ -110,6 +114,18 @@ def application(desk: LocalService, *, fault: Fault | None = None) -> ASGIApp:
     app = Starlette(routes=routes, exception_handlers=handlers)  # without them it would answer in words of its own
     app.router.redirect_slashes = False
     return LedgerGuard(app)
+
+
+def healthy(desk: LocalService) -> Response:
+    """Whether the database answers; 503 where it does not."""
+    try:
+        with desk.database.read() as connection:
+            desk.database.now(connection)
+    except Exception as error:
+        return told(
+            error if isinstance(error, TightropeError) else Unavailable("the ledger's database does not answer")
+        )
+    return JSONResponse({"version": __version__})
 
 
 def _by_method(endpoints: Mapping[str, Endpoint]) -> Endpoint:

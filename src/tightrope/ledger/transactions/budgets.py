@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Connection, Row, bindparam, select, update
+from sqlalchemy import Connection, Row, bindparam, or_, select, update
 
 from ... import InvalidParameter
 from .. import chain, tables
@@ -33,6 +33,7 @@ def create(asking: LedgerRequest) -> Recorded:
         raise Conflict(f"there is a budget {name!r} already: a promise is made once")
     parent = None if above is None else node(connection, above)
     root = name if parent is None else parent.root
+    _expect_own_names(connection, name, root)
     if parent is None:
         chain.begin(connection, root)
     else:
@@ -64,6 +65,21 @@ def create(asking: LedgerRequest) -> Recorded:
     if body["parallel"]:
         event |= _block(asking, row, design)
     return Recorded({"name": name, "root": root}, {root: event})
+
+
+def _expect_own_names(connection: Connection, name: str, root: str) -> None:
+    """Names below a budget's, as in census/ana, are for its tree: no other root has what reads like a part of it."""
+    of = tables.budget.c
+    words = name.split("/")
+    above = ["/".join(words[:count]) for count in range(1, len(words))]
+    beneath = of.id.startswith(f"{name}/", autoescape=True)
+    found = select(of.id).where(or_(of.id.in_(above), beneath), of.root != root).order_by(of.id).limit(1)
+    other = connection.execute(found).scalar()
+    if other is not None:
+        raise InvalidParameter(
+            f"{name!r} would stand among the names of {other!r}, which is of another root: take another name, or make "
+            "it a part there"
+        )
 
 
 def _axis_row(budget: str, position: int, axis: BudgetAxis) -> dict[str, Any]:
