@@ -29,6 +29,7 @@ from .reading import read_lines
 from .replay import HOLDING, KEYS, Replay, broken, differences
 from .service import LocalService
 from .transactions import jobs
+from .units import UNITS_MAX
 from .values import moment
 
 FORMAT = "tightrope-ledger"
@@ -137,13 +138,24 @@ def compare(connection: Connection, anchor: Mapping[str, Any]) -> None:
 
 def anchored(document: Mapping[str, Any]) -> Mapping[str, Any]:
     """An anchor that was read from somewhere; DataError where it is none."""
-    try:
-        for known in document["roots"].values():
-            int(known["seq"]), str(known["hash"]), dict(known["used"]), dict(known["dead"])
-        int(document["at"])
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise DataError("this is not an anchor, as tightrope ledger anchor writes it") from None
-    return document
+    match document:
+        case {"roots": dict(roots), "at": at} if _whole_number(at) and all(map(_is_anchored, roots.values())):
+            return document
+    raise DataError("this is not an anchor, as tightrope ledger anchor writes it")
+
+
+def _whole_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= UNITS_MAX
+
+
+def _is_anchored(known: object) -> bool:
+    """What an anchor has of one root."""
+    match known:
+        case {"seq": seq, "hash": str(), "used": dict(used), "dead": dict(dead)}:
+            counted = all(isinstance(each, dict) and all(map(_whole_number, each.values())) for each in used.values())
+            ended = all(isinstance(each, list) and all(isinstance(a, str) for a in each) for each in dead.values())
+            return _whole_number(seq) and counted and ended
+    return False
 
 
 def signed(anchor: Mapping[str, Any], secret: bytes | None) -> dict[str, Any]:
