@@ -154,7 +154,7 @@ def test_a_damaged_page_does_not_verify(tmp_path: Path) -> None:
         for number in range(3):
             spend(ledger, f"k{number}", "PureDP(epsilon=0.5)")
     with closing(sqlite3.connect(place)) as file:
-        [page] = file.execute("SELECT rootpage FROM sqlite_master WHERE name = 'charge_axis'").fetchone()
+        [page] = file.execute("SELECT rootpage FROM sqlite_master WHERE name = 'place_mine'").fetchone()
         size = file.execute("PRAGMA page_size").fetchone()[0]
     content = bytearray(place.read_bytes())
     start = (page - 1) * size

@@ -272,6 +272,11 @@ EDITS: Mapping[str, tuple[str, str]] = {
     "a ceiling is raised": ("UPDATE axis SET ceiling = ceiling + 1 WHERE budget = 'b'", "ceiling is"),
     "a job is taken out": ("UPDATE reservation SET state = 'cancelled'", "state is cancelled"),
     "a job is forgotten": ("DELETE FROM charge", "charge"),
+    "a count is changed": ("UPDATE tally SET number = 7 WHERE budget = 'b' AND state = 'committed'", "number is 7"),
+    "a place is forgotten": ("DELETE FROM place", "place"),
+    "a place is another's": ("UPDATE place SET principal = 'eve'", "principal is eve"),
+    "what a job did is changed": ("UPDATE reservation SET note = 'x'", "note is x"),
+    "an answer is another": ("UPDATE answer SET body_hash = 'x' WHERE events <> ''", "body_hash is x"),
     "an answer is forgotten": ("DELETE FROM answer", "answer"),
     "a token is made": (
         "INSERT INTO token VALUES ('eve', 'x', 'admin', NULL, NULL, 4611686018427387904, 0)",
@@ -306,7 +311,9 @@ def test_who_rewrites_the_whole_chain_is_noticed_by_an_anchor_and_by_receipts(le
         f"UPDATE head SET seq = 1, hash = '{heads}' WHERE root = 'b'",
         "UPDATE axis SET spent = 0 WHERE budget = 'b'",
         "DELETE FROM charge",
+        "DELETE FROM place",
         "DELETE FROM reservation",
+        "UPDATE tally SET number = 0",
         "DELETE FROM answer WHERE events <> '[[\"b\",1]]'",
         "UPDATE head SET at = (SELECT at FROM audit WHERE root = 'b' AND seq = 1) WHERE root = 'b'",
     )

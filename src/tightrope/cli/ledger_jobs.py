@@ -142,8 +142,9 @@ def cancel(access: Access, identity: str, claimant: str | None, attest: str | No
 @click.command("jobs", short_help="The jobs of a budget: who holds what, and since when.")
 @click.argument("name")
 @click.option("--state", type=click.Choice(STATES), help="Only these: running ones may have crashed.")
+@click.option("--most", type=click.IntRange(min=1), default=1000, help="No more than so many; default: 1000.")
 @ledger_options
-def listing(access: Access, name: str, state: str | None) -> int:
+def listing(access: Access, name: str, state: str | None, most: int) -> int:
     """Jobs that were charged to a budget or to a part of it, the newest first; with a token, one's own.
 
     \b
@@ -153,7 +154,7 @@ def listing(access: Access, name: str, state: str | None) -> int:
     from ..extend.tables import aligned
 
     with access.opened() as ledger:
-        found = [reservation for reservation in ledger.reservations(name) if state in (None, reservation["state"])]
+        found = list(ledger.reservations(name, state=state, most=most))
     rows = [("id", "state", "made", "ends", "who", "job")]
     for each in found:
         ends = moment(each["expires"]) if each["state"] in ("reserved", "running") else ""

@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, TextIO
@@ -177,9 +178,21 @@ class Ledger:
         """One that was made before, as it stands."""
         return Reservation(self, self._ask("reservation", {"reservation": identity}).content, True)
 
-    def reservations(self, name: str) -> tuple[Mapping[str, Any], ...]:
-        """Those of a budget, the newest first."""
-        return tuple(self._ask("reservations", {"name": name}).content["reservations"])
+    def reservations(
+        self, name: str, *, state: str | None = None, most: int | None = None
+    ) -> tuple[Mapping[str, Any], ...]:
+        """Those of a budget, the newest first; of one state, or at most so many."""
+        return tuple(islice(self._pages(name, state), most))
+
+    def _pages(self, name: str, state: str | None) -> Iterator[Mapping[str, Any]]:
+        """One page after the other, as they are needed."""
+        body = {"name": name} if state is None else {"name": name, "state": state}
+        while True:
+            page = self._ask("reservations", body).content
+            yield from page["reservations"]
+            if page.get("next") is None:
+                return
+            body["after"] = page["next"]
 
     @contextmanager
     def spend(

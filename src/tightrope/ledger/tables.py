@@ -21,6 +21,9 @@ charge = _table("charge", "reservation budget name", "units")
 answer = _table("answer", "principal key body_hash reply events")
 audit = _table("audit", "root actor body prev hash", "seq at")
 head = _table("head", "root hash", "seq at")
+tally = _table("tally", "budget state", "number")
+place = _table("place", "budget reservation principal", "made")
 token = _table("token", "id sha256 role root reservation", "expires revoked")
 
-REBUILT = (budget, axis, reservation, charge, answer, head, token)  # what the audit alone must give again
+REBUILT = (budget, axis, reservation, charge, answer, head, token, tally, place)  # what the audit alone must give again
+GROWING = (reservation, charge, answer, place)  # with every job; the others with budgets and people

@@ -5,7 +5,8 @@ GET   /v1/live                                   the version, whatever the datab
 GET   /v1/budgets                                POST  /v1/budgets                             create
 GET   /v1/budgets/NAME?job=&slack=               POST  /v1/budgets/NAME/renew
 GET   /v1/budgets/NAME/history                   POST  /v1/quotes                              needs no key
-GET   /v1/budgets/NAME/reservations              POST  /v1/reservations                        reserve
+GET   /v1/budgets/NAME/reservations?state=&after=
+                                                 POST  /v1/reservations                        reserve
 GET   /v1/reservations/ID                        POST  /v1/reservations/ID/claim|commit|cancel
 GET   /v1/audit?root=&after=                     GET   /v1/anchor
 A name with a slash is sent with %2F. Headers: Authorization: Bearer trl_..., Idempotency-Key for all that writes,
@@ -47,7 +48,11 @@ from .problems import HttpProblem, told
 THREADS = 16  # that work on the database at a time
 NESTED_MAX = 8
 AFTER_MAX = 18  # digits
-BEHIND: Mapping[str, tuple[str, ...]] = {"status": ("job", "slack"), "audit": ("root", "after")}  # the ?
+BEHIND: Mapping[str, tuple[str, ...]] = {
+    "status": ("job", "slack"),
+    "audit": ("root", "after"),
+    "reservations": ("state", "after"),
+}  # the ?
 _PROCESS = re.compile(r"[A-Za-z0-9_-]{16,128}")
 
 Endpoint = Callable[[Request], Awaitable[Response]]

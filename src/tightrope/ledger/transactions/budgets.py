@@ -17,7 +17,7 @@ from ..filters.base import BudgetAxis, Design
 from ..units import amount
 from .entry import LedgerRequest, Recorded
 from .fit import Fit, Place, fit, left
-from .jobs import SETTLE, charge, holding, kill, roots_of, settle
+from .jobs import SETTLE, STATES, charge, holding, kill, roots_of, settle
 from .tree import BudgetNode, Counter, Path, counters, moving, node, path
 
 WANTED = ("epsilon", "delta", "ceiling", "slack", "floor", "rho", "plan", "orders")  # kept as it was said, for renewals
@@ -60,6 +60,7 @@ def create(asking: LedgerRequest) -> Recorded:
     event: dict[str, Any] = {"event": "create", "budget": row, "axes": axes}
     connection.execute(tables.budget.insert().values(**row))
     connection.execute(tables.axis.insert().values(axes))
+    connection.execute(tables.tally.insert(), [{"budget": name, "state": state, "number": 0} for state in STATES])
     if parent is not None and parent.parallel:
         event["kills"] = _partition(connection, name, parent, design)
     if body["parallel"]:
@@ -171,7 +172,7 @@ def write_off(
         "note": note,
     }
     asking.connection.execute(tables.reservation.insert().values(**row))
-    charge(asking.connection, identity, found)
+    charge(asking.connection, row, found)
     asking.connection.execute(SETTLE, {"id": identity})
     return {
         "reservation": row,
@@ -254,7 +255,7 @@ def recover(asking: LedgerRequest) -> Recorded:
     if not body["burn"]:
         _expect_still(connection, root.id, body["at"])
     for row in held:
-        settle(connection, row.id)
+        settle(connection, row)
     found, totals = _raised(counters(connection, names), body)
     event: dict[str, Any] = {"event": "recover", "why": body["why"], "from": last, "totals": totals}
     event["settled"] = [row.id for row in held]
