@@ -5,8 +5,11 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict
+from time import monotonic
 from typing import Any
 
 from .. import InvalidParameter, Mechanism, UnsupportedMechanism, WorkExhausted, parse
@@ -23,6 +26,26 @@ PRICES_KEPT = 1000
 JOB_LETTERS_MAX = 20_000
 LATE = f"what it costs could not be worked out in {PRICE_SECONDS:g} seconds of work: a simpler job may do"
 NESTED = f"a job has at most {NESTED_MAX} transformations of one another here: say it with fewer"
+
+
+class PriceSeconds:
+    """How long prices took, by the clock."""
+
+    seconds = 0.0
+
+
+_TOOK: ContextVar[PriceSeconds | None] = ContextVar("tightrope_price_seconds", default=None)
+
+
+@contextmanager
+def price_seconds() -> Iterator[PriceSeconds]:
+    """Counts what prices take meanwhile, in this thread; what is kept takes nothing."""
+    found = PriceSeconds()
+    token = _TOOK.set(found)
+    try:
+        yield found
+    finally:
+        _TOOK.reset(token)
 
 
 class Pricer(ABC):
@@ -44,7 +67,12 @@ class Pricer(ABC):
             if name in self._kept:
                 self._kept.move_to_end(name)
                 return self._kept[name]
-        price = self._found(kind, shared, expression, slack)
+        began = monotonic()
+        try:
+            price = self._found(kind, shared, expression, slack)
+        finally:
+            if (took := _TOOK.get()) is not None:
+                took.seconds += monotonic() - began
         with self._guard:
             self._kept[name] = price
             while len(self._kept) > PRICES_KEPT:

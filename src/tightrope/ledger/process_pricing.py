@@ -34,8 +34,8 @@ BUSY_FACTOR = 8.0  # so many times as long, where the machine gave it less than 
 BUSY_SHARE = 0.5
 PRICING_READY_SECONDS = 60.0
 PRICING_HELD_MAX = 700 << 20  # bytes: a process that held more is replaced by a new one
-TURN_SECONDS = 15.0  # for which a job waits for a process
-PRICES_WAITING_MAX = 8  # jobs that wait: the server's other threads go on with what needs no price
+TURN_SECONDS = 30.0  # for which a job waits for a process
+PRICES_WAITING_MAX = 32  # jobs that wait, in threads that nothing else needs
 PROCESS_DIED = "the process that worked out what it costs ended (too much memory, perhaps): a simpler job may do"
 PROCESS_LATE = (
     f"what it costs was not found in {PRICE_PATIENCE:g} seconds, and the attempt was ended: a simpler job may do"
