@@ -21,6 +21,7 @@ from tightrope.engines.lattice import engine as lattice
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.double_double import double_double
 from tightrope.kernels.enclosure import around, exact
+from tightrope.operators import factors_of
 from tightrope.pair import TAIL_ERROR, Pair
 from tightrope.relation import Direction
 
@@ -142,4 +143,4 @@ def test_over_other_bases() -> None:
                 ]
                 assert heights[0].overlaps(single[0].max(single[1]))
     product = FixedSizeSubsampledPair(ProductPair(((laplace, 1), (base_of(BASES["Gaussian"]), 1))), 0.3)
-    assert product.bases()[0].factors() is not None
+    assert factors_of(product.bases()[0]) is not None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import NamedTuple
 
+from ..operators import simpler_ends
 from ..pair import Pair
 
 
@@ -21,7 +22,7 @@ class PlainEnds(NamedTuple):
 
 def plain_ends(pair: Pair) -> PlainEnds:
     """All are the pair itself where nothing simpler is known."""
-    known = pair.plainer()
+    known = simpler_ends(pair)
     if known is not None:
         below, above = known
         return PlainEnds(tuple(each for one in below for each in plain_ends(one).below), plain_ends(above).above)

@@ -12,6 +12,7 @@ from ..bound import ErrorBreakdown, error_lines
 from ..errors import agreed
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.directed import next_up
+from ..operators import of_bounds
 from ..question import PROBABILITIES, SIGNED
 from .evaluation import Evaluator, Term
 from .extremes_of_loss import LossExtremes
@@ -92,7 +93,7 @@ def common(answers: Sequence[Answer], terms: Iterable[Term]) -> Answer:
     """
     below, above = max(answers, key=lambda answer: answer.lower), min(answers, key=lambda answer: answer.upper)
     lower, upper = below.lower, above.upper
-    if lower > upper and any(pair.of_bounds() for pair, _ in terms):
+    if lower > upper and any(of_bounds(pair) for pair, _ in terms):
         lower = upper
     agreed(lower, upper, below.engine.name, above.engine.name)
     return replace(min(answers, key=lambda answer: (answer.width, -answer.lower)), lower=lower, upper=upper)

@@ -19,6 +19,7 @@ from flint import arb
 
 from ..digits import rounded
 from ..kernels.ball import lower_float, upper_float, working_precision
+from ..operators import condition_on_finite_loss
 from .evaluation import Term
 from .tuning import NEXT_TO_MASS
 
@@ -103,7 +104,7 @@ def loss_extremes(terms: Sequence[Term]) -> LossExtremes:
 
 def conditioned_on_finite_loss(terms: Sequence[Term]) -> tuple[Term, ...] | None:
     """The terms renormalised without their leaks; None where one of them leaks in another way."""
-    kept = [(pair.conditioned_on_finite_loss(), count) for pair, count in terms]
+    kept = [(condition_on_finite_loss(pair), count) for pair, count in terms]
     found = tuple((pair, count) for pair, count in kept if pair is not None)
     return found if len(found) == len(kept) else None
 

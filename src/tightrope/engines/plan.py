@@ -22,6 +22,7 @@ from ..derived.product import unfolded
 from ..errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhausted, agreed
 from ..kernels import fp_environment
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ..operators import finite_law, has_bracket_only, simpler_ends
 from ..question import AUTO, Question
 from . import fallback_bounds
 from .answer import Answer, Point, answered, common, exact, from_edges, nothing_known
@@ -60,7 +61,7 @@ class Planner:
         # Where float64 is not what its bounds rest on, balls answer.
         self._proof, self._auto = question.proof or not fp_environment.trusted(), engine == AUTO
         # The law of a product is for one engine, which asks the others.
-        self._bracketed = any(pair.has_bracket_only() for pair, _ in terms)
+        self._bracketed = any(has_bracket_only(pair) for pair, _ in terms)
         self._ladder = candidates(engine, self._bracketed, self._proof)
         demand_normal(self.terms)
         self._edges = loss_extremes(terms)
@@ -122,7 +123,7 @@ class Planner:
 
     def _dear(self, accuracy: float) -> bool:
         """Whether one question takes so long that there should be an answer before, should time run out."""
-        cost = sum(pair.hockey_stick_cost() for pair, _ in self.terms if pair.finite() is None)
+        cost = sum(pair.hockey_stick_cost() for pair, _ in self.terms if finite_law(pair) is None)
         return not (self._several or self._proof) and accuracy <= DEAR_SHARE * FIRST_WIDTH and cost >= DEAR_COST
 
     def _tried(
@@ -181,7 +182,7 @@ class Planner:
         epsilon is 0. Where moments show that delta is met at NEXT_TO_NOTHING already, nobody asks for more.
         """
         dear = self._bracketed and any(
-            pair.has_bracket_only() and pair.hockey_stick_cost() > DEAR for pair, _ in self.terms
+            has_bracket_only(pair) and pair.hockey_stick_cost() > DEAR for pair, _ in self.terms
         )
         if point.quantity == "delta" or dear:
             return None
@@ -267,7 +268,7 @@ class Planner:
 
     def takes_long(self) -> bool:
         """Whether its answers may take so long that there are simpler pairs to fall back on."""
-        return any(each.plainer() is not None for pair, _ in unfolded(self.terms) for each in (pair, *pair.bases()))
+        return any(simpler_ends(each) is not None for pair, _ in unfolded(self.terms) for each in (pair, *pair.bases()))
 
     def _within(self, wide: Answer, point: Point) -> Answer:
         """Cut to what simpler pairs above and below say; from what was kept for that."""

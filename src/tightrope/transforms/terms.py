@@ -15,6 +15,7 @@ from fractions import Fraction
 from ..derived.group_privacy import group_privacy_pair
 from ..derived.product import Factor, merged, product_pair
 from ..mechanisms.base import Mechanism
+from ..operators import shifted_pair
 from ..pair import Pair
 from ..relation import Direction, Relation
 
@@ -69,7 +70,7 @@ def replacement_witnesses(law: Mechanism, size: int = 1) -> tuple[Pair, ...]:
     tell more."""
     found = []
     for run in fixed_choices(_replaced_choices(law.nameless)):
-        shifted = [(pair.shifted(size) or pair, count) for pair, count in run]
+        shifted = [(shifted_pair(pair, size) or pair, count) for pair, count in run]
         found.append(product_pair(shifted))
     return tuple(dict.fromkeys(found))
 

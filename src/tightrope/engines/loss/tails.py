@@ -24,6 +24,7 @@ from ...errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhau
 from ...kernels import fp_environment
 from ...kernels.ball import BITS_START, enclose, lower_float, upper_float, working_precision
 from ...kernels.directed import next_down, next_up
+from ...operators import has_bracket_only
 from ...pair import Pair, Tailed
 from ...question import AUTO, Question
 from .. import fallback_bounds
@@ -143,7 +144,7 @@ class SecantSide:
         self.terms, self.second, self._mirror = terms, second, mirror
         self.proof, self.auto = question.proof or not fp_environment.trusted(), question.engine_name == AUTO
         self._settings = question.settings
-        self.rungs = candidates(question.engine_name, any(pair.has_bracket_only() for pair, _ in terms), self.proof)
+        self.rungs = candidates(question.engine_name, any(has_bracket_only(pair) for pair, _ in terms), self.proof)
         self._last: tuple[Candidate, Evaluator] | None = None
         self.unfinished = False
         self.skipped: set[Engine] = set()
@@ -377,7 +378,7 @@ def _pair_tail(pair: Tailed, t: float, below: bool) -> arb:
 def _formula(terms: Terms) -> Tailed | BallFormula | None:
     """What knows the tails of the composition, or a formula for its profile in balls; None where there is neither."""
     one = terms[0][0] if len(terms) == 1 and terms[0][1] == 1 else terms[0][0].compose_exact(terms)
-    if isinstance(one, Pair) and not one.has_bracket_only():
+    if isinstance(one, Pair) and not has_bracket_only(one):
         return one
     with suppress(UnsupportedMechanism):
         made = Candidate(CLOSED_FORM, True).prepare(terms, math.inf)  # refuses what takes too many terms
