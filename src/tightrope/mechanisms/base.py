@@ -181,6 +181,12 @@ class Mechanism(Readable, Attackable, Transformable, metaclass=NamedType):
         return (self.pair(direction),)
 
     @property
+    def witnessed_by_pair(self) -> bool:
+        """Whether it is known, before any pair is made, that the only floor is the dominating pair itself."""
+        own = type(self)
+        return own.witnesses is Mechanism.witnesses and own.witnesses_once is Mechanism.witnesses_once
+
+    @property
     def attained(self) -> bool:
         """Whether real neighbours give the floors, also under composition; else lower ends speak of the pair."""
         return self.tight

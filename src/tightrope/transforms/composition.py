@@ -164,6 +164,10 @@ class Composition(Mechanism):
             return False
         return all(part.group_tight(size) for part, _ in self.parts)
 
+    @property
+    def witnessed_by_pair(self) -> bool:
+        return all(part.witnessed_by_pair for part, _ in self.parts)
+
     def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         """One alternative of each part for all of its uses: some of what may be chosen."""
         from .terms import choices_of, fixed_choices

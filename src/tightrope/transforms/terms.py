@@ -38,6 +38,12 @@ def choices_of(law: Mechanism, direction: Direction, pointwise: bool = False) ->
     return tuple((part.witnesses(direction), count) for part, count in law.parts)
 
 
+def witnessed_by_terms(law: Mechanism) -> bool:
+    """Whether it is known, before any pair is made, that real neighbours have the terms themselves; a record that is
+    replaced may meet either order of each use."""
+    return law.relation is not Relation.REPLACE and law.witnessed_by_pair
+
+
 def concentrated(law: Mechanism) -> tuple[Mechanism, Mechanism] | None:
     """What zCDP says of a run without names: what it adds up to, which bounds the run from above, and real uses below.
 
