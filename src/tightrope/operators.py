@@ -148,6 +148,13 @@ def of_bounds(pair: Pair) -> bool:
     return pair.moments().divergence(2.0) is not None or any(of_bounds(each) for each in inside)
 
 
+@Operator
+def remake(pair: Pair, bases: tuple[Pair, ...]) -> Pair:
+    """The map that made it, of other bases than `pair.bases()`. Guarantee: bases that dominate give a pair that
+    dominates. Whoever has bases registers it."""
+    raise NotImplementedError(f"{type(pair).__name__} has bases and no way to be made of others")
+
+
 # Order among pairs.
 
 

@@ -160,12 +160,8 @@ class Pair(ABC):
         return None
 
     def bases(self) -> tuple[Pair, ...]:
-        """The pairs whose laws it is made from by a map that `over` makes again; none where it stands for itself."""
+        """The pairs whose laws it is made from by a map, which `operators.remake` makes again; none where there is none."""
         return ()
-
-    def over(self, bases: tuple[Pair, ...]) -> Pair:
-        """The same map of other bases. Guarantee: bases that dominate give a pair that dominates."""
-        raise NotImplementedError
 
     def bracket(self, fine: Resolution) -> tuple[Pair, Pair] | None:
         """A finite pair that it dominates, and one that dominates it; None where its own tails are known.

@@ -55,7 +55,7 @@ CHECKS: dict[str, Callable[[Asked], bool]] = {
     "divergence": structure.divergence,
     "is_opaque": structure.opaque,
     "bases": brackets.bases,
-    "over": brackets.over,
+    "remake": brackets.over,
     "alternatives_of": brackets.alternatives,
     "bracket": brackets.bracket,
     "hockey_stick_bounds": brackets.hockey_stick_bounds,

@@ -21,7 +21,15 @@ from tightrope.facets.resolution import Resolution
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.double_double import double_double
 from tightrope.kernels.enclosure import exact
-from tightrope.operators import alternatives_of, dominates, factors_of, has_bracket_only, is_opaque, sampled_in_family
+from tightrope.operators import (
+    alternatives_of,
+    dominates,
+    factors_of,
+    has_bracket_only,
+    is_opaque,
+    remake,
+    sampled_in_family,
+)
 from tightrope.pair import Pair
 from tightrope.question import Question
 from tightrope.relation import Direction
@@ -130,7 +138,7 @@ def test_the_simplest_pair_that_it_is() -> None:
     assert alternatives_of(nested) == nested.bases() == (GAUSSIAN, LAPLACE)
     assert nested == maximum_pair([GAUSSIAN, LAPLACE])
     assert hash(nested) == hash(maximum_pair([GAUSSIAN, LAPLACE]))
-    assert nested.over((GAUSSIAN, GAUSSIAN)) == GAUSSIAN
+    assert remake(nested, (GAUSSIAN, GAUSSIAN)) == GAUSSIAN
     assert nested.reversed() == nested  # both are their own reverse
     assert has_bracket_only(nested)
     assert not is_opaque(nested)

@@ -14,6 +14,7 @@ from tightrope.facets.cumulant import cumulant_above
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.double_double import double_double
 from tightrope.kernels.enclosure import exact
+from tightrope.operators import remake
 from tightrope.pair import TAIL_ERROR
 from tightrope.relation import Direction
 
@@ -66,5 +67,5 @@ def test_atoms_and_moments() -> None:
     )
     assert mixed.atoms() is None
     assert mixed.bases() == mixed.pairs
-    assert mixed.over(mixed.bases()) == mixed
+    assert remake(mixed, mixed.bases()) == mixed
     assert math.isinf(float(mixed.loss_range().highest))

@@ -24,7 +24,7 @@ from ..kernels.ball import least_known
 from ..kernels.directed import FEW, round_up
 from ..kernels.enclosure import Enclosure, around, enclosing, exact
 from ..kernels.mixture import mixed_enclosure
-from ..operators import dominated_pairs, subsampled_fixed_size
+from ..operators import dominated_pairs, remake, subsampled_fixed_size
 from ..pair import BallTails, LossRange, Pair, Tails
 from ..relation import Direction
 from .maximum import maximum_pair
@@ -106,12 +106,6 @@ class FixedSizeSubsampledPair(Pair):
     def bases(self) -> tuple[Pair, ...]:
         return (self.base,)
 
-    def over(self, bases: Sequence[Pair]) -> Pair:
-        """The same over a pair beside the base; the largest of it and its reverse lies on the same side, as a profile,
-        since the base is its own reverse."""
-        (base,) = bases
-        return fixed_size_subsampled_pair(maximum_pair([base, base.reversed()]), self.rate)
-
     def atoms(self) -> Atoms | None:
         base = self.base.atoms()
         if base is None:
@@ -141,6 +135,14 @@ class FixedSizeSubsampledPair(Pair):
 
     def moments(self) -> FixedSizeSubsampledMoments:
         return FixedSizeSubsampledMoments(self)
+
+
+@remake.register(FixedSizeSubsampledPair)
+def _(pair: FixedSizeSubsampledPair, bases: Sequence[Pair]) -> Pair:
+    """The same over a pair beside the base; the largest of it and its reverse lies on the same side, as a profile,
+    since the base is its own reverse."""
+    (base,) = bases
+    return fixed_size_subsampled_pair(maximum_pair([base, base.reversed()]), pair.rate)
 
 
 class FixedSizeSubsampledMoments(Moments[FixedSizeSubsampledPair]):

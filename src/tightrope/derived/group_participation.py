@@ -19,7 +19,7 @@ from ..errors import UnsupportedMechanism
 from ..facets.cumulant import cumulant_above
 from ..facets.moments import Moments
 from ..facets.participation_law import ParticipationLaw
-from ..operators import has_bracket_only, shift_mixture
+from ..operators import has_bracket_only, remake, shift_mixture
 from ..pair import LossRange, Pair
 from ..relation import Direction
 
@@ -42,9 +42,6 @@ class GroupParticipationPair(Pair):
 
     def bases(self) -> tuple[Pair, ...]:
         return (self.base,)
-
-    def over(self, bases: tuple[Pair, ...]) -> Pair:
-        return group_participation_pair(bases[0], self.hits, self.direction)
 
     def bracket(self, fine: Resolution) -> tuple[Pair, Pair]:
         from .group_privacy_bracket import bracket_mixture
@@ -83,6 +80,11 @@ class GroupParticipationPair(Pair):
 
     def moments(self) -> GroupParticipationMoments:
         return GroupParticipationMoments(self)
+
+
+@remake.register(GroupParticipationPair)
+def _(pair: GroupParticipationPair, bases: tuple[Pair, ...]) -> Pair:
+    return group_participation_pair(bases[0], pair.hits, pair.direction)
 
 
 class GroupParticipationMoments(Moments[GroupParticipationPair]):

@@ -22,7 +22,7 @@ from ..errors import Refusal, UnsupportedMechanism
 from ..facets.cumulant import cumulant_above
 from ..facets.moments import Moments
 from ..kernels.ball import BITS_START, upper_float, working_precision
-from ..operators import chained_pair, dominated_pairs, finite_law, has_bracket_only, shifted_pair
+from ..operators import chained_pair, dominated_pairs, finite_law, has_bracket_only, remake, shifted_pair
 from ..pair import LossRange, Pair
 from ..relation import Direction
 
@@ -76,9 +76,6 @@ class GroupPrivacyPair(Pair):
     def bases(self) -> tuple[Pair, ...]:
         return tuple(pair for pair, _ in self.links)
 
-    def over(self, bases: tuple[Pair, ...]) -> Pair:
-        return group_privacy_pair([(base, count) for base, (_, count) in zip(bases, self.links, strict=True)])
-
     def bracket(self, fine: Resolution) -> tuple[Pair, Pair]:
         from .group_privacy_bracket import bracket_group_privacy
 
@@ -130,6 +127,11 @@ class GroupPrivacyPair(Pair):
 
     def moments(self) -> GroupPrivacyMoments:
         return GroupPrivacyMoments(self)
+
+
+@remake.register(GroupPrivacyPair)
+def _(pair: GroupPrivacyPair, bases: tuple[Pair, ...]) -> Pair:
+    return group_privacy_pair([(base, count) for base, (_, count) in zip(bases, pair.links, strict=True)])
 
 
 class GroupPrivacyMoments(Moments[GroupPrivacyPair]):

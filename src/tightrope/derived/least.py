@@ -16,7 +16,7 @@ from flint import arb, fmpz
 
 from ..errors import UnsupportedMechanism
 from ..kernels.ball import working_precision
-from ..operators import has_bracket_only
+from ..operators import has_bracket_only, remake
 from ..pair import LossRange, Pair
 from .dyadic import DyadicPair
 from .polygon import SPARE_BITS, above
@@ -47,9 +47,11 @@ class LeastPair(Pair):
     def bases(self) -> tuple[Pair, ...]:
         return self.pairs
 
-    def over(self, bases: tuple[Pair, ...]) -> Pair:
-        whole = [pair for pair in bases if isinstance(pair, DyadicPair)]
-        return least(whole) if len(whole) == len(bases) else LeastPair(bases)
+
+@remake.register(LeastPair)
+def _(own: LeastPair, bases: tuple[Pair, ...]) -> Pair:
+    whole = [pair for pair in bases if isinstance(pair, DyadicPair)]
+    return least(whole) if len(whole) == len(bases) else LeastPair(bases)
 
 
 @has_bracket_only.register(LeastPair)

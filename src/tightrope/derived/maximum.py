@@ -23,7 +23,15 @@ from ..facets.cumulant import cumulant_above
 from ..facets.moments import Moments
 from ..facets.resolution import Resolution
 from ..kernels.enclosure import Enclosure, enclosing
-from ..operators import alternatives_of, dominated_pairs, dominates, has_bracket_only, is_opaque, sampled_in_family
+from ..operators import (
+    alternatives_of,
+    dominated_pairs,
+    dominates,
+    has_bracket_only,
+    is_opaque,
+    remake,
+    sampled_in_family,
+)
 from ..pair import BallTails, LossRange, Pair
 from ..relation import Direction
 from .around import around
@@ -76,15 +84,17 @@ class MaximumPair(Pair):
     def bases(self) -> tuple[Pair, ...]:
         return self.pairs
 
-    def over(self, bases: tuple[Pair, ...]) -> Pair:
-        return maximum_pair(bases)
-
     def bracket(self, fine: Resolution) -> tuple[Pair, Pair]:
         found = [around(pair, fine) for pair in self.pairs]
         return highest([lower for lower, _ in found]), highest([upper for _, upper in found])
 
     def moments(self) -> MaximumMoments:
         return MaximumMoments(self)
+
+
+@remake.register(MaximumPair)
+def _(pair: MaximumPair, bases: tuple[Pair, ...]) -> Pair:
+    return maximum_pair(bases)
 
 
 class MaximumMoments(Moments[MaximumPair]):

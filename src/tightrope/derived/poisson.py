@@ -32,6 +32,7 @@ from ..operators import (
     bin_parameters,
     dominates,
     is_opaque,
+    remake,
     sampled_cgf,
     sampled_in_family,
     sampling_of,
@@ -127,9 +128,6 @@ class PoissonPair(Pair):
     def bases(self) -> tuple[Pair, ...]:
         return (self.base,)
 
-    def over(self, bases: tuple[Pair, ...]) -> Pair:
-        return poisson_pair(bases[0], self.rate, self.direction)
-
     def ball_hockey_stick(self, epsilon: arb) -> arb:
         factor, inner = ball_inner(Sampling(self.base, self.rate, self.direction), epsilon)
         return factor if inner is None else factor * self.base.ball_hockey_stick(inner)
@@ -142,6 +140,11 @@ class PoissonPair(Pair):
 
     def moments(self) -> PoissonMoments:
         return PoissonMoments(self)
+
+
+@remake.register(PoissonPair)
+def _(pair: PoissonPair, bases: tuple[Pair, ...]) -> Pair:
+    return poisson_pair(bases[0], pair.rate, pair.direction)
 
 
 class PoissonMoments(Moments[PoissonPair]):

@@ -28,7 +28,7 @@ from ..facets.cumulant import cumulant_above
 from ..facets.moments import Moments
 from ..facets.resolution import Resolution
 from ..kernels.ball import integer, working_precision
-from ..operators import dominated_pairs, has_bracket_only
+from ..operators import dominated_pairs, has_bracket_only, remake
 from ..pair import LossRange, Pair
 from . import polygon
 from .around import around
@@ -61,9 +61,6 @@ class _Repetitions(Pair):
 
     def bases(self) -> tuple[Pair, ...]:
         return (self.base,)
-
-    def over(self, bases: tuple[Pair, ...]) -> Pair:
-        return type(self)(bases[0], self.law)
 
     def bracket(self, fine: Resolution) -> tuple[Pair, Pair]:
         below, above = around(self.base, Resolution(min(fine.points, SELECTION_POINTS_MAX), fine.tail, fine.proof))
@@ -112,6 +109,11 @@ class _Repetitions(Pair):
 
     def moments(self) -> _RepetitionsMoments:
         return _RepetitionsMoments(self)
+
+
+@remake.register(_Repetitions)
+def _(pair: _Repetitions, bases: tuple[Pair, ...]) -> Pair:
+    return type(pair)(bases[0], pair.law)
 
 
 class _RepetitionsMoments(Moments[_Repetitions]):

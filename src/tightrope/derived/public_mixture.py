@@ -26,6 +26,7 @@ from ..facets.lattice import ratio_ball
 from ..facets.moments import Moments
 from ..kernels.ball import BITS_START, complex_log, working_precision
 from ..kernels.enclosure import Enclosure, enclosed, enclosing, exact
+from ..operators import remake
 from ..pair import BallTails, LossRange, Pair, Tails
 from .public_mixture_cgf import PublicMixtureCgf
 
@@ -133,9 +134,6 @@ class PublicMixturePair(Pair):
     def bases(self) -> tuple[Pair, ...]:
         return self.pairs
 
-    def over(self, bases: Sequence[Pair]) -> PublicMixturePair:
-        return PublicMixturePair(self.weights, tuple(bases))
-
     def atoms(self) -> Atoms | None:
         listed = [pair.atoms() for pair in self.pairs]
         known = [atoms for atoms in listed if atoms is not None]
@@ -160,6 +158,11 @@ class PublicMixturePair(Pair):
 
     def moments(self) -> PublicMixtureMoments:
         return PublicMixtureMoments(self)
+
+
+@remake.register(PublicMixturePair)
+def _(pair: PublicMixturePair, bases: Sequence[Pair]) -> PublicMixturePair:
+    return PublicMixturePair(pair.weights, tuple(bases))
 
 
 class PublicMixtureMoments(Moments[PublicMixturePair]):

@@ -9,6 +9,7 @@ from tightrope import operators
 from tightrope.derived.maximum import maximum_pair
 from tightrope.facets.resolution import Resolution
 from tightrope.kernels.ball import working_precision
+from tightrope.operators import remake
 from tightrope.pair import Pair
 
 from .asked import BITS, Asked, meets
@@ -20,7 +21,7 @@ def bases(asked: Asked) -> bool:
     """The same map of the same pairs is the pair itself, and maps know nothing of its base that it does not say."""
     found = asked.pair.bases()
     if found:
-        same = asked.pair.over(found)
+        same = remake(asked.pair, found)
         for epsilon in asked.epsilons():
             with working_precision(BITS):
                 meets(

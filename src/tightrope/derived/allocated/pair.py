@@ -24,7 +24,7 @@ from ...facets.cumulant import cumulant_above
 from ...facets.moments import Moments
 from ...facets.resolution import Resolution
 from ...kernels.ball import BITS_START, working_precision
-from ...operators import allocated_pair_of, has_bracket_only, hidden_participation, is_opaque, simpler_ends
+from ...operators import allocated_pair_of, has_bracket_only, hidden_participation, is_opaque, remake, simpler_ends
 from ...pair import LossRange, Pair
 from ...relation import Direction
 from ..poisson import poisson_pair, rate_ends
@@ -52,9 +52,6 @@ class AllocatedPair(Pair):
 
     def bases(self) -> tuple[Pair, ...]:
         return (self.base,)
-
-    def over(self, bases: tuple[Pair, ...]) -> Pair:
-        return allocated_pair(bases[0], self.steps, self.direction)
 
     def infinite_mass(self) -> arb:
         """The chosen step has it, or for ADD every step."""
@@ -97,6 +94,11 @@ class AllocatedPair(Pair):
 
     def moments(self) -> AllocatedMoments:
         return AllocatedMoments(self)
+
+
+@remake.register(AllocatedPair)
+def _(pair: AllocatedPair, bases: tuple[Pair, ...]) -> Pair:
+    return allocated_pair(bases[0], pair.steps, pair.direction)
 
 
 class AllocatedMoments(Moments[AllocatedPair]):

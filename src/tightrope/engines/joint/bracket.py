@@ -24,7 +24,7 @@ from ...derived.dyadic import DyadicPair, dyadic_pair
 from ...derived.polygon import concave
 from ...facets.resolution import Resolution
 from ...kernels.ball import BITS_START, integer, working_precision
-from ...operators import factors_of, has_bracket_only
+from ...operators import factors_of, has_bracket_only, remake
 from ...pair import Pair
 from ..evaluation import Term
 from ..extremes_of_loss import leaked
@@ -55,7 +55,7 @@ def _made(pair: Pair, fine: Resolution) -> Bracket:
         return _product(factors, fine)
     inside = [bracket(base, fine) for base in pair.bases()]
     known = all(each.lower is base for each, base in zip(inside, pair.bases(), strict=True))
-    ends = [pair if known else pair.over(tuple(each[side] for each in inside)) for side in (0, 1)]
+    ends = [pair if known else remake(pair, tuple(each[side] for each in inside)) for side in (0, 1)]
     found = [each.bracket(fine) or (each, each) for each in (ends if ends[0] is not ends[1] else ends[:1])]
     upper = found[-1][1]
     # What is above may be known between finite pairs only, such as a product: it is made one law in its turn.
