@@ -160,7 +160,7 @@ class Pair(ABC):
         return None
 
     def bases(self) -> tuple[Pair, ...]:
-        """The pairs whose laws it is made from by a map, which `operators.remake` makes again; none where there is none."""
+        """The pairs whose laws it is made from by a map, which `operators.remake` makes again; else none."""
         return ()
 
     def bracket(self, fine: Resolution) -> tuple[Pair, Pair] | None:
