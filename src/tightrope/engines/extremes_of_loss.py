@@ -19,7 +19,6 @@ from flint import arb
 
 from ..digits import rounded
 from ..kernels.ball import lower_float, upper_float, working_precision
-from ..operators import condition_on_finite_loss
 from .evaluation import Term
 from .tuning import NEXT_TO_MASS
 
@@ -100,13 +99,6 @@ def loss_extremes(terms: Sequence[Term]) -> LossExtremes:
     with working_precision(EXTREME_BITS):
         supremum = sum((count * pair.loss_range().highest for pair, count in terms), arb(0))
         return LossExtremes(_leaked(terms), supremum)
-
-
-def conditioned_on_finite_loss(terms: Sequence[Term]) -> tuple[Term, ...] | None:
-    """The terms renormalised without their leaks; None where one of them leaks in another way."""
-    kept = [(condition_on_finite_loss(pair), count) for pair, count in terms]
-    found = tuple((pair, count) for pair, count in kept if pair is not None)
-    return found if len(found) == len(kept) else None
 
 
 def rest_above(mass: arb, delta: float) -> tuple[float, float] | None:

@@ -11,23 +11,22 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import NamedTuple
 
 from flint import arb
 
 from .. import compute_budget
 from ..bound import ErrorBreakdown, error_lines
-from ..derived.plain import plain_ends
-from ..derived.poisson import sampled_once
-from ..derived.product import unfolded
 from ..errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhausted, agreed
 from ..kernels import fp_environment
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ..operators import finite_law, has_bracket_only, simpler_ends
+from ..operators import finite_law, has_bracket_only
 from ..question import AUTO, Question
 from . import fallback_bounds
 from .answer import Answer, Point, answered, common, exact, from_edges, nothing_known
 from .evaluation import Evaluator, SelfInverse, Term, inverse
-from .extremes_of_loss import conditioned_on_finite_loss, loss_extremes, rest_above
+from .extremes_of_loss import loss_extremes, rest_above
+from .normal_form import FINITE_LOSSES, ONE_SAMPLE, SIMPLER_PAIRS, Rule
 from .parameter_binning import BinnedPlanners
 from .selection import ENGINE_NAMES, FALLBACK, Candidate, Engine, candidates
 from .tuning import (
@@ -45,8 +44,9 @@ from .tuning import (
 )
 
 
-class Planner:
-    """Answers questions about one direction of one composition; what was prepared for one serves the next if it can.
+class Selection:
+    """Answers questions about terms as they are by the cheapest engine; what was prepared for one serves the next if it
+    can.
 
     unfinished names the engines that time or memory ended, skipped those that were not expected to pay.
     """
@@ -66,19 +66,13 @@ class Planner:
         demand_normal(self.terms)
         self._edges = loss_extremes(terms)
         self._several = several
-        self._sides: tuple[Planner, ...] | None = None
-        self._plain: tuple[Planner, ...] | None = None
-        self._pooling = BinnedPlanners(self.terms if self._auto else (), lambda side: Planner(side, question, several))
         self._last: tuple[Candidate, Evaluator] | None = None
         self._served = 0.0, 0.0  # the epsilon that it was prepared at, and the largest that it served
 
     def answer(self, point: Point, accuracy: float) -> Answer:
-        """The straight path; what is wide is also held against simpler pairs, where there are any."""
+        """The straight path."""
         demand_normal(point)
-        if self._pooling.wanted():
-            return self._pooling.answer(point, accuracy)
-        answer = self._by_candidates(point, accuracy)
-        return self._within(answer, point) if self._bracketed and answer.relative_width > ROUGHLY else answer
+        return self._by_candidates(point, accuracy)
 
     def _by_candidates(self, point: Point, accuracy: float) -> Answer:
         """Known edges, then the ladder of engines until one is narrow enough."""
@@ -151,17 +145,21 @@ class Planner:
                 or self._again(point, accuracy)
                 or self._next_to_nothing(point)
                 or self._conditioned_on_finite_loss(point, accuracy)
-                or self._joined(point, accuracy)
+                or self._rewritten(point, accuracy)
             )
+        return None
+
+    def _rewritten(self, point: Point, accuracy: float) -> Answer | None:
+        """By terms in their place, where a rule says so."""
         return None
 
     def _conditioned_on_finite_loss(self, point: Point, accuracy: float) -> Answer | None:
         """epsilon where delta is next to the infinite mass: that of the composition without its leaks."""
         levels = rest_above(self._edges.mass, point.given) if point.quantity == "epsilon" else None
-        terms = None if levels is None else conditioned_on_finite_loss(self.terms)
-        if levels is None or terms is None:
+        sides = None if levels is None else FINITE_LOSSES.sides(self.terms)
+        if levels is None or sides is None:
             return None
-        inner = Planner(terms, self._question, several=False)
+        inner = type(self)(sides.above, self._question, several=False)
         with suppress(UnsupportedMechanism):
             answer = inner.answer(Point("epsilon", levels[0]), accuracy)
             other = answer if levels[1] == levels[0] else inner.answer(Point("epsilon", levels[1]), accuracy)
@@ -170,7 +168,7 @@ class Planner:
             return replace(answer, lower=lower, upper=upper)
         return None
 
-    def _heard(self, *others: Planner) -> None:
+    def _heard(self, *others: Selection) -> None:
         """What other planners did not finish, this one did not either."""
         self.unfinished |= {engine for other in others for engine in other.unfinished}
         self.skipped |= {engine for other in others for engine in other.skipped}
@@ -212,24 +210,6 @@ class Planner:
                     )
         return None
 
-    def _joined(self, point: Point, accuracy: float) -> Answer | None:
-        """Samples of samples as one: the rate is between two doubles, so the answer is between theirs."""
-        if self._sides is None:
-            joined = [(sampled_once(pair), count) for pair, count in self.terms]
-            sides = [tuple((ends[side], count) for ends, count in joined) for side in (0, 1)]
-            made = () if sides[0] == self.terms else dict.fromkeys(sides)
-            self._sides = tuple(Planner(side, self._question, self._several) for side in made)
-        if not self._sides:
-            return None
-        with suppress(UnsupportedMechanism):
-            with compute_budget.part(1.0 / len(self._sides)):
-                below = self._sides[0].answer(point, accuracy)
-            above = self._sides[-1].answer(point, accuracy) if len(self._sides) > 1 else below
-            self._heard(*self._sides)
-            lower, upper = agreed(below.lower, above.upper, "the lower rate", "the higher rate")
-            return replace(above, lower=lower, upper=upper)
-        return None
-
     def _climb(self, candidate: Candidate, point: Point, accuracy: float, beat: float) -> Answer:
         """One rung's answer; an engine that missed where epsilon lies is asked once more at its lower end."""
         if candidate.engine.moments and self._ahead(point) > 0.0:
@@ -266,39 +246,6 @@ class Planner:
                 known.append(self._unknown(point))
         return common(known, self.terms)
 
-    def takes_long(self) -> bool:
-        """Whether its answers may take so long that there are simpler pairs to fall back on."""
-        return any(simpler_ends(each) is not None for pair, _ in unfolded(self.terms) for each in (pair, *pair.bases()))
-
-    def _within(self, wide: Answer, point: Point) -> Answer:
-        """Cut to what simpler pairs above and below say; from what was kept for that."""
-        with suppress(WorkExhausted), compute_budget.grace():
-            for index, planner in enumerate(() if compute_budget.over() else self._plain_sides()):
-                with (
-                    suppress(WorkExhausted, UnsupportedMechanism, OverflowError),
-                    compute_budget.part(PLAIN_SHARE, clock=True),
-                ):
-                    answer = planner.answer(point, ROUGHLY)
-                    if index == 0:
-                        wide = replace(wide, upper=min(wide.upper, answer.upper))
-                    else:
-                        wide = replace(wide, lower=max(wide.lower, answer.lower))
-                    agreed(wide.lower, wide.upper, "a simpler pair below", "a simpler pair above")
-        return wide
-
-    def _plain_sides(self) -> tuple[Planner, ...]:
-        """Who answers for simpler pairs: one above, and some below; nobody where there are none."""
-        if self._plain is None:
-            ends = [(plain_ends(pair), count) for pair, count in unfolded(self.terms)]
-            above = [(each.above, count) for each, count in ends]
-            below = [
-                [(each.below[min(index, len(each.below) - 1)], count) for each, count in ends]
-                for index in range(max(len(each.below) for each, _ in ends))
-            ]
-            sides = [] if above == unfolded(self.terms) else [above, *below]
-            self._plain = tuple(Planner(side, self._question, self._several) for side in sides)
-        return self._plain
-
     def _unknown(self, point: Point) -> Answer:
         """What holds without any engine: the infinite mass, the supremum of the loss, and what zCDP says."""
         from .concentrated import above_by_rho
@@ -314,8 +261,6 @@ class Planner:
 
     def stays_below(self, point: Point, other: Answer) -> bool:
         """Whether one loose evaluation proves that the answer is at or below the lower end of another direction's."""
-        if self._pooling.wanted():
-            return self._pooling.above.stays_below(point, other)
         if point.quantity == "epsilon" and other.lower == 0.0:
             known = self._known(point, ROUGHLY)
             return known is not None and known.upper <= other.lower  # else what is small is cheaper found than compared
@@ -410,6 +355,86 @@ class Planner:
             (found.at_lower.budget if found.at_lower else nothing).lower,
         )
         return answered(candidate, evaluator, found.lower, min(found.upper, ceiling), budget)
+
+
+class Answering(NamedTuple):
+    """Planners of terms below, the most telling first, and of terms above."""
+
+    below: tuple[Planner, ...]
+    above: Planner
+
+
+class Planner(Selection):
+    """Answers questions about one direction of one composition: puts it into its normal form, then selects."""
+
+    def __init__(self, terms: Sequence[Term], question: Question, several: bool) -> None:
+        super().__init__(terms, question, several)
+        self._made: dict[str, Answering | None] = {}
+        self._pooling = BinnedPlanners(self.terms if self._auto else (), self._like)
+
+    def answer(self, point: Point, accuracy: float) -> Answer:
+        """The straight path; what is wide is also held against simpler pairs, where there are any."""
+        if self._pooling.wanted():
+            demand_normal(point)
+            return self._pooling.answer(point, accuracy)
+        answer = super().answer(point, accuracy)
+        return self._within(answer, point) if self._bracketed and answer.relative_width > ROUGHLY else answer
+
+    def stays_below(self, point: Point, other: Answer) -> bool:
+        if self._pooling.wanted():
+            return self._pooling.above.stays_below(point, other)
+        return super().stays_below(point, other)
+
+    def takes_long(self) -> bool:
+        """Whether its answers may take so long that there are simpler pairs to fall back on."""
+        return self._bracketed and any(SIMPLER_PAIRS.concerns(pair) for pair, _ in self.terms)
+
+    def _like(self, terms: Sequence[Term]) -> Planner:
+        """Who answers the same questions about other terms."""
+        return Planner(terms, self._question, self._several)
+
+    def _sides(self, rule: Rule) -> Answering | None:
+        """Who answers for what a rule puts in the place of the terms; None where they stay as they are."""
+        if rule.name not in self._made:
+            sides = rule.sides(self.terms)
+            if sides is None:
+                self._made[rule.name] = None
+            else:
+                planners = {row: self._like(row) for row in dict.fromkeys((*sides.below, sides.above))}
+                self._made[rule.name] = Answering(tuple(planners[row] for row in sides.below), planners[sides.above])
+        return self._made[rule.name]
+
+    def _rewritten(self, point: Point, accuracy: float) -> Answer | None:
+        """Samples of samples as one: the rate is between two doubles, so the answer is between theirs."""
+        sides = self._sides(ONE_SAMPLE)
+        if sides is None:
+            return None
+        low, high = sides.below[0], sides.above
+        with suppress(UnsupportedMechanism):
+            with compute_budget.part(1.0 if high is low else 0.5):
+                below = low.answer(point, accuracy)
+            above = below if high is low else high.answer(point, accuracy)
+            self._heard(low, high)
+            lower, upper = agreed(below.lower, above.upper, "the lower rate", "the higher rate")
+            return replace(above, lower=lower, upper=upper)
+        return None
+
+    def _within(self, wide: Answer, point: Point) -> Answer:
+        """Cut to what simpler pairs above and below say, the one above first; from what was kept for that."""
+        with suppress(WorkExhausted), compute_budget.grace():
+            sides = None if compute_budget.over() else self._sides(SIMPLER_PAIRS)
+            for index, planner in enumerate(() if sides is None else (sides.above, *sides.below)):
+                with (
+                    suppress(WorkExhausted, UnsupportedMechanism, OverflowError),
+                    compute_budget.part(PLAIN_SHARE, clock=True),
+                ):
+                    answer = planner.answer(point, ROUGHLY)
+                    if index == 0:
+                        wide = replace(wide, upper=min(wide.upper, answer.upper))
+                    else:
+                        wide = replace(wide, lower=max(wide.lower, answer.lower))
+                    agreed(wide.lower, wide.upper, "a simpler pair below", "a simpler pair above")
+        return wide
 
 
 def demand_normal(value: object) -> None:

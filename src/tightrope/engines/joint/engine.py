@@ -29,7 +29,7 @@ from ...pair import Pair
 from ...question import Question
 from ..answer import Answer, Point
 from ..evaluation import Evaluation, Evaluator, SelfInverse, Term
-from ..plan import Planner
+from ..plan import Planner, Selection
 from . import tuning
 from .bounds import BoundsEvaluator
 from .bracket import bracket
@@ -85,8 +85,8 @@ def _bounds(terms: Sequence[Term], proof: bool) -> ProfileBounds | None:
 class SeveralEvaluator(SelfInverse):
     """Who answers for the pairs below and for those above."""
 
-    below: Planner
-    above: Planner
+    below: Selection
+    above: Selection
     accuracy: float
     atoms: int
     _known: dict[tuple[str, float], tuple[Answer, Answer]] = field(default_factory=dict)
@@ -196,5 +196,5 @@ def _tail(delta: float, accuracy: float, uses: int) -> float:
 def _made(terms: Sequence[Term], fine: Resolution, aim: float) -> SeveralEvaluator:
     found = [(bracket(pair, fine), count) for pair, count in terms]
     below, above = ([(each[side], count) for each, count in found] for side in (0, 1))
-    planners = [Planner(side, Question("delta", proof=fine.proof), several=False) for side in (below, above)]
-    return SeveralEvaluator(planners[0], planners[1], aim, fine.points)
+    sides = [Selection(side, Question("delta", proof=fine.proof), several=False) for side in (below, above)]
+    return SeveralEvaluator(sides[0], sides[1], aim, fine.points)
