@@ -19,7 +19,7 @@ from ..facets.parameter_binning import bin_parameters_of
 from ..operators import bin_parameters, condition_on_finite_loss, sampling_of, simpler_ends
 from ..pair import Pair
 from .evaluation import Term
-from .tuning import KINDS_MIN, PARAMETER_BINS
+from .tuning import PARAMETER_BINS
 
 Terms = tuple[Term, ...]
 
@@ -33,22 +33,17 @@ class Sides(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One way to rewrite. concerns: whether a pair may be rewritten; rewrite: None where terms stay as they are.
-
-    few: fewer terms than this are left as they are.
-    """
+    """One way to rewrite. concerns: whether a pair may be rewritten; rewrite: None where terms stay as they are."""
 
     name: str
     theorem: str
     proof: str  # a page of docs/proofs, and its section
     concerns: Callable[[Pair], bool]
     rewrite: Callable[[Terms], Sides | None]
-    few: int = 1
 
     def sides(self, terms: Terms) -> Sides | None:
         """None where no term matches."""
-        matches = len(terms) >= self.few and any(self.concerns(pair) for pair, _ in terms)
-        return self.rewrite(terms) if matches else None
+        return self.rewrite(terms) if any(self.concerns(pair) for pair, _ in terms) else None
 
 
 def _is_sample_of_sample(pair: Pair) -> bool:
@@ -129,7 +124,6 @@ COMBINED_KINDS = Rule(
     "pools.md",
     _can_be_binned,
     _binned(True),
-    few=KINDS_MIN,
 )
 NEXT_KINDS = Rule(
     "parameter binning by the next kind",
@@ -137,6 +131,5 @@ NEXT_KINDS = Rule(
     "pools.md",
     _can_be_binned,
     _binned(False),
-    few=KINDS_MIN,
 )
 RULES = (ONE_SAMPLE, FINITE_LOSSES, SIMPLER_PAIRS, COMBINED_KINDS, NEXT_KINDS)
