@@ -16,7 +16,7 @@ from ..operators import of_bounds
 from ..question import PROBABILITIES, SIGNED
 from .evaluation import Evaluator, Term
 from .extremes_of_loss import LossExtremes
-from .selection import CLOSED_FORM, FALLBACK, Candidate, Engine
+from .selection import CLOSED_FORM, FALLBACK, Candidate, Engine, Promise
 from .tuning import WIDE_EPSILON
 
 
@@ -48,7 +48,7 @@ class Answer:
     @property
     def final(self) -> bool:
         """Whether no other engine can say more: an exact formula in balls."""
-        return self.engine.exact and self.arithmetic == "ball"
+        return self.engine.promises(Promise.LAST_WORD) and self.arithmetic == "ball"
 
     def wide_epsilon(self, point: Point) -> bool:
         """Whether the engine missed where epsilon lies: its lower end is then a better place to aim at."""

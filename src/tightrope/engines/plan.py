@@ -28,7 +28,7 @@ from .evaluation import Evaluator, SelfInverse, Term, inverse
 from .extremes_of_loss import loss_extremes, rest_above
 from .normal_form import FINITE_LOSSES, ONE_SAMPLE, SIMPLER_PAIRS, Rule
 from .parameter_binning import BinnedPlanners
-from .selection import ENGINE_NAMES, FALLBACK, Candidate, Engine, candidates
+from .selection import ENGINE_NAMES, FALLBACK, Candidate, Engine, Promise, candidates
 from .tuning import (
     AHEAD,
     DEAR,
@@ -87,12 +87,12 @@ class Selection:
             if (
                 best is not None
                 and best.engine == candidate.engine
-                and (best.arithmetic == "ball" or candidate.engine.settles)
+                and (best.arithmetic == "ball" or candidate.engine.promises(Promise.OWN_BALLS))
             ):
                 continue  # it went to balls by itself where that helps
             if candidate.engine in refused:
                 continue  # what is not proven to converge is not in balls either
-            if best is None and candidate.engine.weighs and self._dear(accuracy):
+            if best is None and candidate.engine.takes == "beat" and self._dear(accuracy):
                 first = self._tried(candidate, point, FIRST_WIDTH, math.inf)
                 early = first if isinstance(first, Answer) else None
             found = self._tried(candidate, point, accuracy, math.inf if best is None else best.relative_width)
@@ -198,11 +198,11 @@ class Selection:
         if self._auto and not self._proof:
             from .chernoff import delta_above
 
-            with Candidate(FALLBACK, False).arithmetic():
+            with Candidate(FALLBACK, "float64").running():
                 if delta_above(self.terms, NEXT_TO_NOTHING, upper_float(self._edges.mass), point.given) <= point.given:
                     lines = error_lines(truncation=point.given)
                     return answered(
-                        Candidate(FALLBACK, False),
+                        Candidate(FALLBACK, "float64"),
                         fallback_bounds.prepare(self.terms),
                         0.0,
                         NEXT_TO_NOTHING,
@@ -212,13 +212,13 @@ class Selection:
 
     def _climb(self, candidate: Candidate, point: Point, accuracy: float, beat: float) -> Answer:
         """One rung's answer; an engine that missed where epsilon lies is asked once more at its lower end."""
-        if candidate.engine.moments and self._ahead(point) > 0.0:
+        if candidate.engine.promises(Promise.MOMENTS) and self._ahead(point) > 0.0:
             with suppress(UnsupportedMechanism, OverflowError, WorkExhausted):
                 answer = self._ask(candidate, point, accuracy, near=point.given + self._ahead(point))
                 if answer.meets(accuracy, point.quantity):
                     return answer
         answer = self._ask(candidate, point, accuracy, beat=beat)
-        if not (candidate.engine.aims and answer.wide_epsilon(point)):
+        if not (candidate.engine.promises(Promise.SECOND_AIM) and answer.wide_epsilon(point)):
             return answer
         with suppress(UnsupportedMechanism, OverflowError, WorkExhausted):
             return min(answer, self._ask(candidate, point, accuracy, near=answer.lower), key=lambda each: each.width)
@@ -234,11 +234,11 @@ class Selection:
         with compute_budget.grace():
             if self._last is not None:
                 candidate, evaluator = self._last
-                with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), candidate.arithmetic():
+                with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), candidate.running():
                     known.append(self._read(candidate, evaluator, point, FALLBACK_TOLERANCE))
             if best is None or not best.width < math.inf:
-                candidate = Candidate(FALLBACK, self._proof)
-                with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), candidate.arithmetic():
+                candidate = Candidate(FALLBACK, "ball" if self._proof else "float64")
+                with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), candidate.running():
                     rough = fallback_bounds.prepare(self.terms, proof=self._proof)
                     known.append(self._read(candidate, rough, point, FALLBACK_TOLERANCE))
         if best is None or not best.width < math.inf:
@@ -271,7 +271,7 @@ class Selection:
         known = from_edges(self._edges, Point("delta", epsilon))  # as beyond every loss
         if (known is not None and known.upper <= delta) or self._seen_below(epsilon, delta):
             return True
-        if other.engine.moments and other.arithmetic == "float64":
+        if other.engine.promises(Promise.MOMENTS) and other.arithmetic == "float64":
             # The moments cost a fraction of a contour, and mostly they are enough; if not, a contour as there is.
             if self.below_by_moments(epsilon, delta, other.parameters.get("tilt")):
                 return True
@@ -279,16 +279,16 @@ class Selection:
                 suppress(WorkExhausted, UnsupportedMechanism, OverflowError),
                 compute_budget.part(compute_budget.ENGINE_SHARE),
             ):
-                rough = self._climb(Candidate(other.engine, ball=False), Point("delta", epsilon), ROUGHLY, math.inf)
+                rough = self._climb(Candidate(other.engine, "float64"), Point("delta", epsilon), ROUGHLY, math.inf)
                 if rough.upper <= delta:
                     return True
         return self.answer(Point("delta", epsilon), ROUGHLY).upper <= delta
 
     def _seen_below(self, epsilon: float, delta: float) -> bool:
         """Whether the evaluator that served last proves that so much delta will do."""
-        if self._last is None or not (self._last[0].ball or fp_environment.trusted()) or epsilon == math.inf:
+        if self._last is None or not self._last[0].sound or epsilon == math.inf:
             return False
-        with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), self._last[0].arithmetic():
+        with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), self._last[0].running():
             return self._last[1].delta(epsilon).upper <= delta
         return False
 
@@ -297,7 +297,7 @@ class Selection:
         from .chernoff import delta_above
 
         start, mass = near if isinstance(near, float) else 1.0, upper_float(self._edges.mass)
-        with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), Candidate(FALLBACK, False).arithmetic():
+        with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), Candidate(FALLBACK, "float64").running():
             return not self._proof and delta_above(self.terms, epsilon, mass, delta, start) <= delta
         return False
 
@@ -306,12 +306,10 @@ class Selection:
         if self._last is None:
             return None
         candidate, evaluator = self._last
-        if not (candidate.ball or fp_environment.trusted()) or (
-            point.quantity == "epsilon" and not isinstance(evaluator, SelfInverse)
-        ):
+        if not candidate.sound or (point.quantity == "epsilon" and not isinstance(evaluator, SelfInverse)):
             return None
         found = None
-        with suppress(UnsupportedMechanism, OverflowError), candidate.arithmetic():
+        with suppress(UnsupportedMechanism, OverflowError), candidate.running():
             found = self._read(candidate, evaluator, point, accuracy)
         # It may have been made loosely, to compare directions: what counts as narrow next to 0 is not narrow for it.
         if found is None or not (found.meets(accuracy, point.quantity) and found.relative_width <= accuracy):
@@ -325,7 +323,7 @@ class Selection:
     ) -> Answer:
         """The engine's answer, prepared at an epsilon that is near if there is one."""
         epsilon = point.given if near is None and point.quantity == "delta" else near
-        with candidate.arithmetic():
+        with candidate.running():
             evaluator = candidate.prepare(
                 self.terms,
                 beat,
