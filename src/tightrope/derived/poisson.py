@@ -31,6 +31,7 @@ from ..kernels.mixture import mixed, mixed_enclosure, reaches, unmixed, unmixed_
 from ..operators import (
     bin_parameters,
     dominates,
+    has_bracket_only,
     is_opaque,
     remake,
     sampled_cgf,
@@ -188,6 +189,11 @@ def _(pair: PoissonPair, other: Pair) -> bool:
     if like is not None and like.direction is pair.direction and pair.rate >= like.rate:
         return dominates(pair.base, like.base)
     return False
+
+
+@has_bracket_only.register(PoissonPair)
+def _(pair: PoissonPair) -> bool:
+    return has_bracket_only(pair.base)
 
 
 @sampling_of.register(PoissonPair)

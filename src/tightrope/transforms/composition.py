@@ -92,7 +92,11 @@ class Composition(Mechanism):
 
     @property
     def relation(self) -> Relation | None:
-        return next((relation for part, _ in self.parts if (relation := part.relation) is not None), None)
+        for part, _ in self.parts:
+            relation = part.relation
+            if relation is not None:
+                return relation
+        return None
 
     @property
     def tight(self) -> bool:
