@@ -181,7 +181,7 @@ class Mechanism(Readable, Attackable, Transformable, metaclass=NamedType):
         return (self.pair(direction),)
 
     @property
-    def witnessed_by_pair(self) -> bool:
+    def _witnessed_by_pair(self) -> bool:
         """Whether it is known, before any pair is made, that the only floor is the dominating pair itself."""
         own = type(self)
         return own.witnesses is Mechanism.witnesses and own.witnesses_once is Mechanism.witnesses_once

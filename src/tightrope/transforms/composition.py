@@ -169,8 +169,8 @@ class Composition(Mechanism):
         return all(part.group_tight(size) for part, _ in self.parts)
 
     @property
-    def witnessed_by_pair(self) -> bool:
-        return all(part.witnessed_by_pair for part, _ in self.parts)
+    def _witnessed_by_pair(self) -> bool:
+        return all(part._witnessed_by_pair for part, _ in self.parts)
 
     def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         """One alternative of each part for all of its uses: some of what may be chosen."""

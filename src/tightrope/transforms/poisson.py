@@ -153,8 +153,8 @@ class Poisson(Transformation):
         return self.base.nameless.one_event(size)
 
     @property
-    def witnessed_by_pair(self) -> bool:
-        return self.neighbours == Relation.ADD_REMOVE.value and self.base.witnessed_by_pair
+    def _witnessed_by_pair(self) -> bool:
+        return self.neighbours == Relation.ADD_REMOVE.value and self.base._witnessed_by_pair
 
     def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         if self.relation is Relation.REPLACE:

@@ -41,7 +41,7 @@ def choices_of(law: Mechanism, direction: Direction, pointwise: bool = False) ->
 def witnessed_by_terms(law: Mechanism) -> bool:
     """Whether it is known, before any pair is made, that real neighbours have the terms themselves; a record that is
     replaced may meet either order of each use."""
-    return law.relation is not Relation.REPLACE and law.witnessed_by_pair
+    return law.relation is not Relation.REPLACE and law._witnessed_by_pair
 
 
 def concentrated(law: Mechanism) -> tuple[Mechanism, Mechanism] | None:
