@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 from flint import arb
@@ -355,7 +356,7 @@ class Selection:
         return answered(candidate, evaluator, found.lower, min(found.upper, ceiling), budget)
 
 
-class Answering(NamedTuple):
+class SidePlanners(NamedTuple):
     """Planners of terms below, the most telling first, and of terms above."""
 
     below: tuple[Planner, ...]
@@ -365,10 +366,13 @@ class Answering(NamedTuple):
 class Planner(Selection):
     """Answers questions about one direction of one composition: puts it into its normal form, then selects."""
 
-    def __init__(self, terms: Sequence[Term], question: Question, several: bool) -> None:
-        super().__init__(terms, question, several)
-        self._made: dict[str, Answering | None] = {}
-        self._pooling = BinnedPlanners(self.terms if self._auto else (), self._like)
+    @cached_property
+    def _made(self) -> dict[str, SidePlanners | None]:
+        return {}
+
+    @cached_property
+    def _pooling(self) -> BinnedPlanners:
+        return BinnedPlanners(self.terms if self._auto else (), self._like)
 
     def answer(self, point: Point, accuracy: float) -> Answer:
         """The straight path; what is wide is also held against simpler pairs, where there are any."""
@@ -391,7 +395,7 @@ class Planner(Selection):
         """Who answers the same questions about other terms."""
         return Planner(terms, self._question, self._several)
 
-    def _sides(self, rule: Rule) -> Answering | None:
+    def _sides(self, rule: Rule) -> SidePlanners | None:
         """Who answers for what a rule puts in the place of the terms; None where they stay as they are."""
         if rule.name not in self._made:
             sides = rule.sides(self.terms)
@@ -399,7 +403,7 @@ class Planner(Selection):
                 self._made[rule.name] = None
             else:
                 planners = {row: self._like(row) for row in dict.fromkeys((*sides.below, sides.above))}
-                self._made[rule.name] = Answering(tuple(planners[row] for row in sides.below), planners[sides.above])
+                self._made[rule.name] = SidePlanners(tuple(planners[row] for row in sides.below), planners[sides.above])
         return self._made[rule.name]
 
     def _rewritten(self, point: Point, accuracy: float) -> Answer | None:
