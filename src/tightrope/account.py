@@ -28,7 +28,7 @@ from .mechanisms.parameters import finite, nonnegative, probability, real, whole
 from .question import ARGUMENTS, AUTO, LESS_IS_WORSE, OF_LOSS, SECONDS, Question, parsed
 from .relation import Direction, Relation, asked_directions
 from .transforms.composition import named_relation
-from .transforms.terms import choices_of, fixed_choices, terms_of
+from .transforms.terms import choices_of, fixed_choices, terms_of, witnessed_by_terms
 
 if TYPE_CHECKING:
     from .engines.loss.planner import LossPlanner
@@ -259,6 +259,7 @@ class Case:
         law = mechanism.nameless
         label = called(mechanism, law)
         floors: tuple[WitnessRun | Adaptive, ...] = ()
+        alone = witnessed_by_terms(law)
         for direction in asked_directions(law.relation, parsed(question.direction)):
             try:
                 terms = terms_of(law, direction)
@@ -268,7 +269,7 @@ class Case:
                     planners[direction] = LossPlanner(terms, question)
                     continue
                 planners[direction] = Planner(terms, question, several)
-                if below:
+                if below and not alone:
                     floors += witness_runs(choices_of(law, direction, pointwise=True), terms, question, several)
             except WorkExhausted:
                 return Case(law, label, question, {}, aim, below=below)

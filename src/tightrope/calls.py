@@ -78,12 +78,16 @@ def check_needed(
 def checked(function: Function, name: str | None = None) -> Function:
     """The function, with a suggestion where a keyword is misspelt or missing; name: what a message calls it."""
     known = known_keywords(function)
-    called = name or function.__name__
+    names, called = frozenset(known), name or function.__name__
+    code: CodeType = function.__code__
+    must = code.co_varnames[: code.co_argcount - len(function.__defaults__ or ())]
 
     @wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:
-        check_keywords(called, known, keywords)
-        check_needed(called, function, known, len(arguments), keywords)
+        if not keywords.keys() <= names:
+            check_keywords(called, known, keywords)
+        if not keywords.keys() >= set(must[len(arguments) :]):
+            check_needed(called, function, known, len(arguments), keywords)
         return function(*arguments, **keywords)
 
     if function.__code__.co_flags & CO_VARKEYWORDS:  # help shows every keyword by its name

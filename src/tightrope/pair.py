@@ -10,19 +10,17 @@ Reference: Zhu, Dong, Wang 2021, Def. 7 (dominating pairs), Lemma 9 (profiles).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
-if TYPE_CHECKING:
-    from flint import acb, arb
+from .facets.moments import Moments
 
-    from .facets.bounds import ProfileBounds
+if TYPE_CHECKING:
+    from flint import arb
+
     from .facets.cgf import Cgf
-    from .facets.finite import Atoms, FiniteLaw
+    from .facets.finite import Atoms
     from .facets.lattice import Lattice
-    from .facets.parameter_binning import ParameterBinning
-    from .facets.participation_law import ParticipationLaw
-    from .facets.ratio import RatioTransform
     from .facets.resolution import Resolution
     from .kernels.double_double import DoubleDouble
     from .kernels.enclosure import Enclosure, FloatArray
@@ -141,75 +139,9 @@ class Pair(ABC):
         """K in both arithmetics, as contours need it. Guarantee: facets.cgf."""
         return None
 
-    def sampled_cgf(self, rate: float, direction: Direction) -> Cgf | None:
-        """K of the Poisson sample of this pair at a rate below 1."""
-        return None
-
-    def log_moment(self, z: acb) -> acb | None:
-        """K(z) by a formula, at the working precision; None where there is none at this z. Guarantee: exact.
-
-        +inf at a real z where the moment is infinite.
-        """
-        return None
-
-    def log_moment_above(self, order: float) -> arb | None:
-        """At or above K(order), order > 0, by an inequality, where there is no formula. Guarantee: upper."""
-        return None
-
-    def divergence(self, order: float) -> tuple[arb, arb] | None:
-        """Ends of the largest Renyi divergence of this order, above 0, of what it stands for, where K is no formula."""
-        return None
-
-    def of_bounds(self) -> bool:
-        """Whether bounds on divergences are all that is known of something inside: then it stands for many laws, and
-        may lose more than each of them."""
-        inside = [*self.bases(), *(pair for pair, _ in self.factors() or ())]
-        return self.divergence(2.0) is not None or any(pair.of_bounds() for pair in inside)
-
-    def zcdp_rho(self) -> arb | None:
-        """zCDP: K(c) <= c (c + 1) rho for every c > 0; by the range of the loss where no more is known, such as
-        L tanh(L/2) for losses in [-L, L].
-
-        Guarantee: upper. Proof: docs/proofs/zcdp.md, section 2.
-        """
-        from .facets.concentrated import rho_of_range
-
-        if not self.infinite_mass().is_zero():
-            return None
-        lowest, highest = self.loss_range()
-        return rho_of_range(lowest if self.bounded() else None, highest)
-
-    def approximate_zcdp(self) -> tuple[tuple[arb, arb], ...]:
-        """(s, rho) with K(c) <= c s + c (c + 1) rho for every c > 0, where that rho is less than its own; falling rho.
-
-        Guarantee: upper. Proof: docs/proofs/gdp.md, section 5.
-        """
-        return ()
-
-    def gdp_mu(self) -> arb | None:
-        """GDP: a mu whose Gaussian pair dominates it; by the range of the loss where no more is known.
-
-        Guarantee: upper. Proof: docs/proofs/gdp.md, section 6.
-        """
-        from .facets.gaussian import mu_of_range
-
-        return mu_of_range(*self.loss_range()) if self.bounded() else None
-
-    def gdp_mu_lower(self, direction: Direction) -> arb | None:
-        """A mu whose Gaussian it follows far out: H(a) >= c H_mu(C a) for every a > 0, with some c, C > 0.
-
-        For REMOVE H is its own profile, for ADD that of its reverse. Then no smaller mu dominates, and mu^2 add up.
-        inf where that holds for every mu: then none dominates.
-        Proof: docs/proofs/gdp.md, section 6.
-        """
-        return None
-
-    def bounded(self) -> bool:
-        """Whether the loss is bounded for certain, and finite under both laws."""
-        lowest, highest = self.loss_range()
-        if not (lowest.is_finite() and highest.is_finite()):
-            return False
-        return bool(self.infinite_mass().is_zero() and self.reversed().infinite_mass().is_zero())
+    def moments(self) -> Moments[Pair]:
+        """Its moments, and the zCDP and the Gaussians that follow. Guarantee: facets.moments."""
+        return Moments(self)
 
     def atoms(self) -> Atoms | None:
         """All of its loss as a list of atoms; None where it is not discrete, or the list too long."""
@@ -223,157 +155,17 @@ class Pair(ABC):
         """How dear one evaluation of the profile is, in evaluations of a Gaussian's in an array; about."""
         return HOCKEY_STICK_COST
 
-    def finite(self) -> FiniteLaw | None:
-        """Its law, where it has finitely many losses that can be listed in balls."""
-        return None
-
     def compose_exact(self, like: Sequence[tuple[Pair, int]]) -> HockeyStick | None:
         """The exact profile of (pair, count) uses of its family, itself among them; a Pair where they are one."""
         return None
 
-    def normal_shift(self) -> arb | None:
-        """mu, where it is N(mu, 1) against N(0, 1), at the working precision. Guarantee: exact."""
-        return None
-
-    def ratio_transform(self) -> RatioTransform | None:
-        """The Laplace transform of dP/dQ under Q, where it falls quickly along vertical lines."""
-        return None
-
-    def conditioned_on_finite_loss(self) -> Pair | None:
-        """The laws where both sides live, renormalised: itself where there is no infinite loss.
-
-        Exact; None where the two sides have not the same mass there, or that is not known.
-        """
-        return self if self.infinite_mass().is_zero() else None
-
-    def sampled(self, rate: float, direction: Direction) -> Pair | None:
-        """Its Poisson sample where that is a pair of its own family; else derived.poisson makes the mixture."""
-        return None
-
-    def allocated(self, steps: int, direction: Direction) -> Pair | None:
-        """One of so many steps, chosen at random, of this pair of that direction, where that is a pair of its own
-        family; else derived.allocated makes it. Proof: docs/proofs/allocation.md, section 2."""
-        return None
-
-    def fixed_size_subsampled(self, rate: float) -> Pair | None:
-        """Of a pair that is symmetric: its sample above the loss 0 and the mirror image below, where that is a pair of
-        its own family; else derived.fixed_size_subsampled makes it."""
-        return None
-
-    def shifted(self, times: int) -> Pair | None:
-        """The same noise at so many times its shift, where it is symmetric log-concave noise, or has the pair of such.
-
-        Then a chain of so many neighbours is one shift. Guarantee: exact; None where nothing is known, or the shift is
-        no number that the family can hold. Proof: docs/proofs/group.md, section 2.
-        """
-        return self if times == 1 else None
-
-    def mixture(self, hits: ParticipationLaw, direction: Direction) -> Pair | None:
-        """The mixture of its noise at 0, 1, ... times its shift by this law of hits, against the noise, or the reverse.
-
-        For symmetric log-concave noise this is a group of records in a sample. None where nothing is known.
-        Proof: docs/proofs/gaussian_mixture.md, section 4.
-        """
-        return None
-
-    def hidden_participation(self, steps: int, hits: int) -> tuple[Pair, ...]:
-        """Pairs at or below that of so many uses, of which so many, nobody knows which, show P and all others Q.
-
-        Against all Q. They stay so if some uses show P at several times the shift. Nothing where nothing is known.
-        Proof: docs/proofs/shuffled_batches.md, section 3.
-        """
-        return ()
-
-    def sampled_replacement(self, rate: float) -> Pair | None:
-        """A record in a Poisson sample, 0 < rate < 1, replaced by one that shifts the other way, of the same size.
-
-        None where nothing is known. Proof: docs/proofs/gaussian_mixture.md, section 5.
-        """
-        return None
-
-    def group_privacy(self, links: Sequence[tuple[Pair, int]]) -> Pair | None:
-        """The chain of (pair, count) links of its family, itself among them, the first outermost, as one pair.
-
-        Guarantee: exact. Proof: docs/proofs/group.md, sections 1 and 3.
-        """
-        return None
-
-    def sampling(self) -> Sampling | None:
-        """What it is a Poisson mixture of."""
-        return None
-
-    def factors(self) -> tuple[tuple[Pair, int], ...] | None:
-        """The (pair, count) uses that it is the product of, where nothing else tells its law."""
-        return None
-
     def bases(self) -> tuple[Pair, ...]:
-        """The pairs whose laws it is made from by a map that `over` makes again; none where it stands for itself."""
+        """The pairs whose laws it is made from by a map, which `operators.remake` makes again; else none."""
         return ()
-
-    def over(self, bases: tuple[Pair, ...]) -> Pair:
-        """The same map of other bases. Guarantee: bases that dominate give a pair that dominates."""
-        raise NotImplementedError
 
     def bracket(self, fine: Resolution) -> tuple[Pair, Pair] | None:
         """A finite pair that it dominates, and one that dominates it; None where its own tails are known.
 
         Its bases, where it has any, have tails.
         """
-        return None
-
-    def hockey_stick_bounds(self, proof: bool) -> ProfileBounds | None:
-        """Its profile between two numbers at each epsilon, where it is not known by itself; proof: by balls alone."""
-        return None
-
-    def plainer(self) -> tuple[tuple[Pair, ...], Pair] | None:
-        """Some that it dominates, and one that dominates it, of simpler make, for where `bracket` tells too little."""
-        return None
-
-    def alternatives(self) -> tuple[Pair, ...]:
-        """The pairs of which it has the largest profile, so that one use has the largest of their answers."""
-        return ()
-
-    def dominated(self) -> tuple[Pair, ...]:
-        """Pairs whose profiles lie at or below its own, where their moments tell more of its own than its masses do."""
-        return ()
-
-    def dominates(self, other: Pair) -> bool:
-        """Whether its profile is known to be at or above the other's everywhere; False where that is not known.
-
-        Proof: docs/proofs/points.md, section 5.
-        """
-        sample = other.sampling()
-        return self == other or (sample is not None and self.dominates(sample.base))
-
-    def has_bracket_only(self) -> bool:
-        """Whether, composed, it is known between two finite pairs only, for `bracket` or for what is inside."""
-        return any(base.has_bracket_only() for base in self.bases())
-
-    def compose_dominating(self, like: Sequence[tuple[Pair, int]]) -> Pair | None:
-        """(pair, count) uses of its family, itself among them, as one pair, where that tells more than their product.
-
-        Guarantee: it dominates every mechanism that these describe.
-        """
-        return None
-
-    def bin_parameters(self, like: Sequence[tuple[Pair, int]], cells: int, mixed: bool) -> ParameterBinning | None:
-        """Fewer kinds on either side of (pair, count) uses of its family, itself among them, about `cells` of them.
-
-        mixed: combinations of two kinds, known by their moments only, which are closer. Guarantee:
-        facets.parameter_binning.
-        """
-        return None
-
-    def bin_sampled_parameters(
-        self, like: Sequence[tuple[Pair, int]], make: Callable[[Pair], Pair], cells: int, mixed: bool
-    ) -> ParameterBinning | None:
-        """The same of Poisson samples of such bases, at a rate and in a direction that `make` knows."""
-        return None
-
-    def opaque(self) -> bool:
-        """Whether it refuses tails and profile, so that engines which ask for neither are the only way to its law."""
-        return False
-
-    def visible_participation(self) -> VisibleParticipation | None:
-        """One use, told apart into hits and misses, at the working precision."""
         return None

@@ -21,6 +21,7 @@ from tightrope.engines.lattice import engine as lattice
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.double_double import double_double
 from tightrope.kernels.enclosure import around, exact
+from tightrope.operators import factors_of, remake
 from tightrope.pair import TAIL_ERROR, Pair
 from tightrope.relation import Direction
 
@@ -128,9 +129,9 @@ def test_two_uses_of_half_a_batch() -> None:
 def test_over_other_bases() -> None:
     pair = FixedSizeSubsampledPair(base_of(BASES["Gaussian"]), 0.3)
     laplace = base_of(BASES["Laplace"])
-    assert pair.over((laplace,)) == FixedSizeSubsampledPair(laplace, 0.3)
+    assert remake(pair, (laplace,)) == FixedSizeSubsampledPair(laplace, 0.3)
     for base in (dyadic_pair([(3, 1), (1, 3), (4, 0), (0, 4)], 3), dyadic_pair([(5, 2), (3, 6)], 3)):
-        found = pair.over((base,))
+        found = remake(pair, (base,))
         assert isinstance(found, DyadicPair)
         with working_precision(128):
             for epsilon in (-0.5, 0.2, 0.7):
@@ -142,4 +143,4 @@ def test_over_other_bases() -> None:
                 ]
                 assert heights[0].overlaps(single[0].max(single[1]))
     product = FixedSizeSubsampledPair(ProductPair(((laplace, 1), (base_of(BASES["Gaussian"]), 1))), 0.3)
-    assert product.bases()[0].factors() is not None
+    assert factors_of(product.bases()[0]) is not None

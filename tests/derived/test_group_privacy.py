@@ -16,6 +16,7 @@ from tightrope.derived.group_privacy import GroupPrivacyPair, group_pair, group_
 from tightrope.derived.poisson import poisson_pair
 from tightrope.facets.resolution import Resolution
 from tightrope.kernels.ball import working_precision
+from tightrope.operators import shifted_pair
 from tightrope.pair import Pair
 from tightrope.pairs.finite.laws import RationalLaw
 from tightrope.pairs.finite.pair import FinitePair
@@ -69,7 +70,7 @@ def test_finite_laws_are_chained_exactly(seed: int) -> None:
 def test_a_shift_is_what_the_general_way_finds(mechanism: Mechanism, size: int) -> None:
     """The chain of the steps, without knowing that they are shifts."""
     base = mechanism.pair(REMOVE)
-    shift, general = base.shifted(size), GroupPrivacyPair(((base, size),))
+    shift, general = shifted_pair(base, size), GroupPrivacyPair(((base, size),))
     assert shift is not None
     assert group_pair(base, size) == shift
     below, above = general.bracket(Resolution(512, 1e-20, proof=False))
@@ -106,7 +107,7 @@ def test_leaks_add_up_as_in_group_privacy() -> None:
 def test_a_replaced_record_is_one_out_and_one_in() -> None:
     """Of shifted noise two shifts; of a sample, whose directions differ, neither twice the one nor the other."""
     gaussian = Gaussian(sigma=2).pair(REMOVE)
-    assert replaced_pair(gaussian, gaussian) == gaussian.shifted(2)
+    assert replaced_pair(gaussian, gaussian) == shifted_pair(gaussian, 2)
     remove, add = (poisson_pair(Laplace(scale=1).pair(each), 0.25, each) for each in Direction)
     chain = replaced_pair(remove, add)
     with working_precision(128):
@@ -139,7 +140,7 @@ def test_infinite_losses_of_a_law_that_is_not_finite() -> None:
 
     pair = TruncatedGaussian(sigma=50, bounds=[-1, 1], sensitivity=0.5).pair(REMOVE)
     general = GroupPrivacyPair(((pair, 2),))
-    shift = pair.shifted(2)
+    shift = shifted_pair(pair, 2)
     assert shift is not None
     with working_precision(128):
         assert general.infinite_mass().overlaps(shift.infinite_mass())

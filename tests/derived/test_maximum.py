@@ -21,6 +21,15 @@ from tightrope.facets.resolution import Resolution
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.double_double import double_double
 from tightrope.kernels.enclosure import exact
+from tightrope.operators import (
+    alternatives_of,
+    dominates,
+    factors_of,
+    has_bracket_only,
+    is_opaque,
+    remake,
+    sampled_in_family,
+)
 from tightrope.pair import Pair
 from tightrope.question import Question
 from tightrope.relation import Direction
@@ -114,7 +123,7 @@ def test_one_use_has_the_largest_answer() -> None:
         assert found.upper >= max(each.lower for each in known)
         assert found.width <= 1e-12
     several = maximum_pair([ProductPair(((GAUSSIAN, 2), (LAPLACE, 1))), ProductPair(((GAUSSIAN, 1), (LAPLACE, 3)))])
-    parts = [Planner(each.factors() or (), Question("delta"), False) for each in several.alternatives()]
+    parts = [Planner(factors_of(each) or (), Question("delta"), False) for each in alternatives_of(several)]
     for quantity, given in (("delta", 1.0), ("epsilon", 1e-5)):
         known = [part.answer(Point(quantity, given), 1e-6) for part in parts]
         found = answer(several, 1, quantity, given)
@@ -126,13 +135,13 @@ def test_the_simplest_pair_that_it_is() -> None:
     assert maximum_pair([GAUSSIAN]) is GAUSSIAN
     assert maximum_pair([GAUSSIAN, GAUSSIAN]) == GAUSSIAN
     nested = maximum_pair([maximum_pair([GAUSSIAN, LAPLACE]), LAPLACE])
-    assert nested.alternatives() == nested.bases() == (GAUSSIAN, LAPLACE)
+    assert alternatives_of(nested) == nested.bases() == (GAUSSIAN, LAPLACE)
     assert nested == maximum_pair([GAUSSIAN, LAPLACE])
     assert hash(nested) == hash(maximum_pair([GAUSSIAN, LAPLACE]))
-    assert nested.over((GAUSSIAN, GAUSSIAN)) == GAUSSIAN
+    assert remake(nested, (GAUSSIAN, GAUSSIAN)) == GAUSSIAN
     assert nested.reversed() == nested  # both are their own reverse
-    assert nested.has_bracket_only()
-    assert not nested.opaque()
+    assert has_bracket_only(nested)
+    assert not is_opaque(nested)
     assert nested.infinite_mass().is_zero()
     with pytest.raises(UnsupportedMechanism, match="joint"):
         nested.tails(double_double([0.0]))
@@ -154,9 +163,9 @@ def test_ends_and_masses() -> None:
 
 
 def test_a_sample_of_the_largest_is_the_largest_of_samples() -> None:
-    pair = maximum_pair([GAUSSIAN, LAPLACE]).sampled(0.1, REMOVE)
+    pair = sampled_in_family(maximum_pair([GAUSSIAN, LAPLACE]), 0.1, REMOVE)
     assert pair is not None
-    assert len(pair.alternatives()) == 2
+    assert len(alternatives_of(pair)) == 2
     with working_precision(100):
         for epsilon in (-0.05, 0.0, 0.3):
             found = pair.ball_hockey_stick(arb(epsilon))
@@ -186,12 +195,12 @@ def test_pairs_that_another_dominates_are_left_out() -> None:
                 product_pair((part.pair(way), count) for part, count in each.terms) for each in (one, two)
             )
             assert maximum_pair([larger, smaller]) == larger == maximum_pair([smaller, larger])
-            assert not smaller.dominates(larger)
+            assert not dominates(smaller, larger)
     listed = [part.pair(way) for each in orders for law in each for part, _ in law.terms for way in Direction]
     with working_precision(200):
         for first in (*listed, *PLAIN.values()):
             for second in (*listed, *PLAIN.values()):
-                if first.dominates(second):
+                if dominates(first, second):
                     for epsilon in EPSILONS:
                         assert not first.ball_hockey_stick(arb(epsilon)) < second.ball_hockey_stick(arb(epsilon))
     run = tr.parallel(tr.Gaussian(sigma=1.0), tr.Gaussian(sigma=2.0)) * 10

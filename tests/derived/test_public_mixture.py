@@ -14,6 +14,7 @@ from tightrope.facets.cumulant import cumulant_above
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.double_double import double_double
 from tightrope.kernels.enclosure import exact
+from tightrope.operators import remake
 from tightrope.pair import TAIL_ERROR
 from tightrope.relation import Direction
 
@@ -56,15 +57,15 @@ def test_atoms_and_moments() -> None:
     assert float(atoms.q.sum().value + atoms.lost.value) == 1.0
     assert np.all(abs(np.log(atoms.p.value / atoms.q.value) - atoms.loss.value) < 1e-12)
     with working_precision(128):
-        one, other = UNION.log_moment(acb(0.5)), WHOLE.log_moment(acb(0.5))
+        one, other = UNION.moments().log_moment(acb(0.5)), WHOLE.moments().log_moment(acb(0.5))
         assert one is not None
         assert other is not None
         assert one.overlaps(other)
-        assert UNION.log_moment_above(2.0) >= cumulant_above(WHOLE, 2.0) - 1e-9
+        assert UNION.moments().log_moment_above(2.0) >= cumulant_above(WHOLE, 2.0) - 1e-9
     mixed = PublicMixturePair(
         ExactWeights((Fraction(1, 2),) * 2), (UNION.pairs[0], tr.Gaussian(sigma=1.0).pair(Direction.ADD))
     )
     assert mixed.atoms() is None
     assert mixed.bases() == mixed.pairs
-    assert mixed.over(mixed.bases()) == mixed
+    assert remake(mixed, mixed.bases()) == mixed
     assert math.isinf(float(mixed.loss_range().highest))

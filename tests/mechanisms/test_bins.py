@@ -16,6 +16,7 @@ from tests.oracle import bins as oracle
 from tests.search import FULL
 from tightrope.derived.allocated.pair import AllocatedPair
 from tightrope.kernels.bins import bin_gram
+from tightrope.operators import hockey_stick_bounds
 from tightrope.pairs.correlated.pair import BinsPair
 from tightrope.pairs.gaussian.pair import GaussianPair
 from tightrope.relation import Direction
@@ -54,7 +55,7 @@ def test_measured_noise(case: Case, epsilon: float, delta: float, few: float, en
     """Adding a record shows less than removing one in all of them."""
     for sigma, side in ((few, "lower"), (enough, "upper")):
         law = binned(case, sigma)
-        worst, other = (law.pair(each).hockey_stick_bounds(proof=False) for each in Direction)
+        worst, other = (hockey_stick_bounds(law.pair(each), proof=False) for each in Direction)
         assert worst is not None
         assert other is not None
         if side == "lower":
@@ -126,7 +127,7 @@ def test_polynomials_contain_random_allocation() -> None:
     gram = bin_gram("toeplitz", (1.0,), 10, 10, 10)
     known = (tr.Gaussian(sigma=2)).random_allocation(steps=10)
     for direction in Direction:
-        bounds = BinsPair(((gram, Fraction(1, 4), 1),), (), direction).hockey_stick_bounds(proof=False)
+        bounds = hockey_stick_bounds(BinsPair(((gram, Fraction(1, 4), 1),), (), direction), proof=False)
         for epsilon in (0.2, 1.0) if FULL else (1.0,):
             truth = known.delta(epsilon=epsilon, direction=direction.value)
             assert bounds.lower(epsilon) <= truth.upper

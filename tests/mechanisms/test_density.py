@@ -23,6 +23,7 @@ from tightrope.errors import Refusal
 from tightrope.facets.cumulant import cgf_of
 from tightrope.kernels.double_double import double_double
 from tightrope.kernels.enclosure import exact
+from tightrope.operators import sampled_in_family
 from tightrope.pair import TAIL_ERROR
 from tightrope.pairs.density import series
 
@@ -118,7 +119,7 @@ def test_one_use(name: str, direction: str) -> None:
 def test_one_sampled_use(name: str, rate: float, direction: str) -> None:
     """What lies outside adds between nothing and all of its mass."""
     mechanism, base = case(name)[0].poisson(rate=rate), truth_of(name, direction)
-    law = base.sampled(rate, direction)
+    law = sampled_in_family(base, rate, direction)
     for epsilon in (0.0, 0.005, 0.2):
         inside = law.inside(epsilon)
         bound = mechanism.delta(epsilon, direction=direction)

@@ -266,7 +266,7 @@ def test_moments_are_those_of_the_enumerated_outputs() -> None:
             cells = [(p, q) for p, q in setting.outputs() if p > 0 and q > 0]
             for order in (1, 3):
                 rounded = sum(p * (p / q) ** order for p, q in cells if q > mpmath.mpf(10) ** -28)
-                known, bound = pair.log_moment(acb(order)), pair.log_moment_above(float(order))
+                known, bound = pair.moments().log_moment(acb(order)), pair.moments().log_moment_above(float(order))
                 above = math.exp(float(bound if known is None else known.real))
                 # Rounding to whole numbers is post-processing: it can only lower the moment, and not by much.
                 assert float(rounded) <= above * (1 + 1e-12) <= float(rounded) * 1.2

@@ -74,7 +74,7 @@ def test_a_line_above_randomized_response() -> None:
 def test_large_losses_of_a_replaced_record(rate: float) -> None:
     """K(c) = log E_P[(P/Q)^c] by integration."""
     pair = tr.Gaussian(sigma=1).poisson(rate=rate, neighbours="replace").pair(tr.Direction.REMOVE)
-    (far,) = pair.approximate_zcdp()
+    (far,) = pair.moments().approximate_zcdp()
     with mp.workdps(20):
         for c in (4.0,):
 

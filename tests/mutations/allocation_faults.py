@@ -8,6 +8,7 @@ from typing import Any
 from tests.derived.allocated import test_pair as pairs
 from tests.derived.allocated import test_several as sets
 from tests.transforms import test_random_allocation as allocation
+from tightrope import operators
 from tightrope.derived.allocated import pair as allocated
 from tightrope.derived.allocated import statistic
 from tightrope.kernels import fft_mixture
@@ -58,7 +59,7 @@ def take_all_moments_from_the_base(patch: Patch) -> None:
 
 def base_as_a_pair_below(patch: Patch) -> None:
     """The base as a pair below."""
-    patch.setattr(allocated.AllocatedPair, "plainer", lambda self: ((self.base,), self.base))
+    patch.setitem(operators.simpler_ends.resolved, allocated.AllocatedPair, lambda pair: ((pair.base,), pair.base))
 
 
 def inherit(name: str) -> Callable[[Patch], None]:

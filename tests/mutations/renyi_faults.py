@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from flint import arb
 
 from tests.mechanisms import test_renyi_curve as curves
+from tightrope.operators import compose_dominating
 from tightrope.pairs.renyi.binary import Cut, TwoPoint
 from tightrope.pairs.renyi.optimum import Search
 from tightrope.pairs.renyi.pair import RenyiPair
@@ -38,13 +39,13 @@ def step_outside(patch: Patch) -> None:
 
 def leak_once(patch: Patch) -> None:
     """Uses that are joined leak as one of them does."""
-    plain = RenyiPair.compose_dominating
+    plain = compose_dominating.of(RenyiPair)
 
     def joined(self: RenyiPair, like: Sequence[tuple[object, int]]) -> object:
         found = plain(self, like)  # type: ignore[arg-type]
         return found and RenyiPair(found.curve, found.both, found.flipped, self.leaks)  # type: ignore[attr-defined]
 
-    patch.setattr(RenyiPair, "compose_dominating", joined)
+    patch.setitem(compose_dominating.resolved, RenyiPair, joined)
 
 
 FAULTS = (

@@ -9,6 +9,7 @@ from flint import arb
 
 from tests.transforms import test_shuffled_batches as tests
 from tightrope.kernels import occupancy
+from tightrope.operators import hidden_participation
 from tightrope.pair import Pair
 from tightrope.pairs.finite import largest
 from tightrope.pairs.gaussian.pair import GaussianPair
@@ -52,8 +53,8 @@ def count_as_the_least(patch: Patch) -> None:
 
 def hit_every_batch(patch: Patch) -> None:
     """All coordinates shifted, as if the record were in all batches."""
-    plain = GaussianPair.hidden_participation
-    patch.setattr(GaussianPair, "hidden_participation", lambda self, steps, hits: plain(self, steps, steps))
+    plain = hidden_participation.of(GaussianPair)
+    patch.setitem(hidden_participation.resolved, GaussianPair, lambda pair, steps, hits: plain(pair, steps, steps))
 
 
 def cancel(patch: Patch) -> None:

@@ -22,12 +22,13 @@ from tightrope import (
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.directed import exact_product
 from tightrope.kernels.enclosure import exact
+from tightrope.operators import shifted_pair
 from tightrope.pair import Pair
 from tightrope.relation import Direction
 
 
 def shifted(mechanism: Mechanism, times: int) -> Pair | None:
-    return mechanism.pair(Direction.REMOVE).shifted(times)
+    return shifted_pair(mechanism.pair(Direction.REMOVE), times)
 
 
 @pytest.mark.parametrize(

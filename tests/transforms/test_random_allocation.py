@@ -18,6 +18,7 @@ from tests.oracle.adaptive import ERROR, Neighbours, fold, neighbours, product
 from tests.search import FULL, cases
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.occupancy import divisions_law
+from tightrope.operators import allocated_pair_of
 from tightrope.relation import Direction, Relation
 from tightrope.transforms.scattered import _classes, _rest, _square
 
@@ -310,7 +311,7 @@ def test_the_pair_between_bounds_holds_the_listed_law() -> None:
 
     for laws, direction in ((LEAKY, Direction.REMOVE), (HIDDEN, Direction.ADD)):
         base = finite(laws).pair(direction)
-        exact = base.allocated(5, direction)
+        exact = allocated_pair_of(base, 5, direction)
         assert exact is not None
         below, above = AllocatedPair(base, 5, direction).bracket(Resolution(points=200, tail=1e-12, proof=False))
         for epsilon in (-0.5, 0.0, 0.3, 1.0):

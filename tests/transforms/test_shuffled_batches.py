@@ -227,7 +227,7 @@ def test_fractions_of_the_sum() -> None:
     """The sum of all batches: N(2, 20) against N(0, 20), at most."""
     floors = tr.Gaussian(sigma=1.0).shuffled_batches(steps=20).witnesses(Direction.ADD)
     with working_precision(128):
-        mu = floors[2].gdp_mu()
+        mu = floors[2].moments().gdp_mu()
     assert mu is not None
     assert Fraction(float(mu)) ** 2 <= Fraction(4, 20)
     assert float(mu) == pytest.approx(math.sqrt(0.2), rel=1e-15)

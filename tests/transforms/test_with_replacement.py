@@ -14,6 +14,7 @@ from tests.oracle import amplified
 from tightrope.derived.fixed_size_subsampled import FixedSizeSubsampledPair
 from tightrope.derived.public_mixture import PublicMixturePair
 from tightrope.kernels.ball import working_precision
+from tightrope.operators import shifted_pair
 from tightrope.relation import Direction, Relation
 from tightrope.transforms.with_replacement import Multiplicities
 
@@ -60,7 +61,7 @@ def test_its_pair_and_its_floors() -> None:
     pair = run.pair(Direction.REMOVE)
     assert isinstance(pair, FixedSizeSubsampledPair)
     assert isinstance(pair.base, PublicMixturePair)
-    assert pair.base.pairs == tuple(GAUSSIAN.pair(Direction.REMOVE).shifted(k) for k in range(1, 6))
+    assert pair.base.pairs == tuple(shifted_pair(GAUSSIAN.pair(Direction.REMOVE), k) for k in range(1, 6))
     assert run.relation is Relation.REPLACE
     assert not run.tight
     assert run.attained

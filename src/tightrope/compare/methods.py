@@ -128,7 +128,7 @@ METHODS = (
 def why_certified(run: Mechanism) -> str:
     """What the certified interval knows: the law of a run, or only bounds on its Renyi divergences."""
     terms = terms_of(run.nameless, Direction.REMOVE)
-    only_bounds = len(terms) == 1 == terms[0][1] and terms[0][0].divergence(KNOWN_ORDER) is not None
+    only_bounds = len(terms) == 1 == terms[0][1] and terms[0][0].moments().divergence(KNOWN_ORDER) is not None
     return OPTIMAL_WHY if only_bounds else CERTIFIED_WHY
 
 

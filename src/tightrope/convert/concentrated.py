@@ -23,6 +23,7 @@ from flint import arb
 
 from ..errors import InvalidParameter
 from ..facets.cumulant import cumulant_above
+from ..facets.moments import has_bounded_loss
 from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..mechanisms.base import Mechanism
 from ..pair import Pair
@@ -40,7 +41,7 @@ Fit = Callable[[Pair], Concentrated | None]
 def zcdp(pair: Pair) -> Concentrated | None:
     """(0, rho)."""
     with working_precision(BITS_START):
-        known = pair.zcdp_rho()
+        known = pair.moments().zcdp_rho()
         rho = math.inf if known is None else upper_float(known)
     return Concentrated(0.0, rho) if math.isfinite(rho) else None
 
@@ -48,7 +49,7 @@ def zcdp(pair: Pair) -> Concentrated | None:
 def fitted(pair: Pair) -> Concentrated | None:
     """The subgaussian fit of a bounded loss, zCDP else."""
     with working_precision(BITS_START):
-        if not pair.bounded():
+        if not has_bounded_loss(pair):
             return zcdp(pair)
         lowest, highest = pair.loss_range()
         mean = upper_float(arb(cumulant_above(pair, ORDER_NEAR_ZERO)) / ORDER_NEAR_ZERO)

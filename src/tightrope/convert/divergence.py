@@ -26,6 +26,7 @@ from ..facets.cumulant import cumulant
 from ..kernels.ball import upper_float, working_precision
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import real
+from ..operators import factors_of, is_opaque, of_bounds, sampling_of
 from ..pair import Pair
 from ..relation import Direction
 from ..transforms.terms import terms_of
@@ -109,11 +110,11 @@ def divergence(terms: Sequence[Term], order: float, accuracy: float, proof: bool
 
 def of_pair(pair: Pair, order: float, accuracy: float, proof: bool) -> Divergence:
     """One pair at an order above 0, finite; from order 1 on its infinite losses do not count."""
-    factors = pair.factors()
+    factors = factors_of(pair)
     if factors is not None:
         return total([(of_pair(each, order, accuracy, proof), count) for each, count in factors])
     known, sure = NOTHING, order < 1.0 or bool(pair.infinite_mass().is_zero())
-    if order > SAMPLE_FIRST and pair.sampling() is not None:
+    if order > SAMPLE_FIRST and sampling_of(pair) is not None:
         known = _tried(known, lambda: from_parts(pair, order, lambda part: _without_masses(part, order)), sure)
         if known.relative <= ALL_DIGITS:
             return known
@@ -121,10 +122,10 @@ def of_pair(pair: Pair, order: float, accuracy: float, proof: bool) -> Divergenc
         with suppress(WorkExhausted), compute_budget.part(FORMULA_SHARE, clock=True):
             return _by_formula(pair, order)
     except UnsupportedMechanism:
-        if pair.opaque():  # a formula, or nothing
+        if is_opaque(pair):  # a formula, or nothing
             raise
     # What is known by bounds on divergences stands for many laws: their largest profile has a larger divergence.
-    bounds = pair.of_bounds()
+    bounds = of_bounds(pair)
     if bounds or order > PARTS_FIRST:
         known = _tried(known, lambda: _without_masses(pair, order), sure)
     # An order that the quadrature of a cgf cannot reach has masses that no finite pair can hold.
@@ -160,7 +161,7 @@ def _between(pair: Pair, order: float, known: Divergence, accuracy: float, proof
 
 def _by_formula(pair: Pair, order: float) -> Divergence:
     """From the curve that it keeps to, or from K; raises UnsupportedMechanism where there is none."""
-    told = pair.divergence(order)
+    told = pair.moments().divergence(order)
     if told is not None:
         return ends(*told)
     below, above = _sampled_once(pair)
@@ -172,7 +173,7 @@ def _without_masses(pair: Pair, order: float) -> Divergence:
     """From formulas, and from what is known of its parts by such."""
     with suppress(UnsupportedMechanism):
         return _by_formula(pair, order)
-    factors = pair.factors()
+    factors = factors_of(pair)
     if factors is not None:
         return total([(_without_masses(each, order), count) for each, count in factors])
     return from_parts(pair, order, lambda part: _without_masses(part, order))
@@ -180,7 +181,7 @@ def _without_masses(pair: Pair, order: float) -> Divergence:
 
 def _sampled_once(pair: Pair) -> tuple[Pair, Pair]:
     """A sample of a sample as one, below and above."""
-    if pair.sampling() is None:
+    if sampling_of(pair) is None:
         return pair, pair
     from ..derived.poisson import sampled_once
 

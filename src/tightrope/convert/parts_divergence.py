@@ -18,6 +18,7 @@ from flint import arb
 
 from ..facets.cumulant import cumulant_above
 from ..kernels.ball import working_precision
+from ..operators import alternatives_of, dominated_pairs, sampling_of
 from ..pair import Pair, Sampling
 from ..relation import Direction
 from .divergence_ends import Divergence, ends
@@ -38,13 +39,13 @@ def from_parts(pair: Pair, order: float, of_part: OfPart) -> Divergence:
         divergence = of_part(part)
         return divergence._replace(upper=math.inf) if open_ended else divergence
 
-    inside, sampling = [asked(each) for each in pair.dominated()], pair.sampling()
+    inside, sampling = [asked(each) for each in dominated_pairs(pair)], sampling_of(pair)
     base = None if sampling is None else asked(sampling.base)
     with working_precision(PARTS_BITS):
         found = _by_itself(pair, order)
         if inside:
             found = found.narrowed(Divergence(max(divergence.lower for divergence in inside), math.inf, *_how(inside)))
-        if pair.alternatives():
+        if alternatives_of(pair):
             found = found.narrowed(_at_most(arb(1), inside, order))
         if sampling is not None and base is not None:
             found = found.narrowed(_at_most(arb(sampling.rate), [base], order))
@@ -58,7 +59,7 @@ def _by_itself(pair: Pair, order: float) -> Divergence:
     if not pair.infinite_mass().is_zero():
         return NOTHING
     divergence, c = NOTHING, max(order - 1.0, ABOVE_ONE)
-    highest, rho = pair.loss_range().highest, pair.zcdp_rho()
+    highest, rho = pair.loss_range().highest, pair.moments().zcdp_rho()
     known = [arb(cumulant_above(pair, c)) / c]
     known += [highest] if highest.is_finite() else []
     known += [] if rho is None else [arb(max(order, 1.0)) * rho]  # below order 1 it is at most D_1

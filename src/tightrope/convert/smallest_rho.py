@@ -3,7 +3,7 @@
 With c = o - 1 and K(c) = c D_o, D_o/o = K(c)/(c (c + 1)). K is convex and K(0) = 0, so that between two orders it lies
 below its chord A + B c, of which (A + B c)/(c (c + 1)) has its maximum at an end or at the root c of B c^2 + 2 A c + A
 = 0, with the value B/(2c + 1) there. The first cell starts at K(0) = 0, the last may reach to infinity: there the loss
-of a part is at most its supremum. Everywhere K(c) <= c (c + 1) rho where a part knows one (Pair.zcdp_rho), and the
+of a part is at most its supremum. Everywhere K(c) <= c (c + 1) rho where a part knows one (Moments.zcdp_rho), and the
 power divergence (e^K - 1)/(c (c + 1)) of one use is convex too, hence at most the larger of its ends: for small losses
 it is D_o/o but for little. Each part has in each cell the best of these.
 From below: D_o/o at the orders looked at, D_1, and the limit at large orders where a part knows one.
@@ -72,13 +72,14 @@ class Part:
     @staticmethod
     def of(pair: Pair, count: int) -> Part:
         with suppress(WorkExhausted), compute_budget.grace(), working_precision(BITS_START):
-            mu, far = pair.gdp_mu(), pair.gdp_mu_lower(Direction.REMOVE)
-            known = [value for value in (pair.zcdp_rho(), None if mu is None else mu * mu / 2) if value is not None]
+            moments = pair.moments()
+            mu, far = moments.gdp_mu(), moments.gdp_mu_lower(Direction.REMOVE)
+            known = [value for value in (moments.zcdp_rho(), None if mu is None else mu * mu / 2) if value is not None]
             rho = max(min(map(upper_float, known), default=math.inf), 0.0)
             sure = pair.infinite_mass().is_zero()
             top = max(upper_float(pair.loss_range().highest), 0.0) if sure else math.inf
             limit = lower_float(far * far / 2) if far is not None and far.is_finite() else 0.0
-            lines = tuple((upper_float(s), upper_float(slope)) for s, slope in pair.approximate_zcdp())
+            lines = tuple((upper_float(s), upper_float(slope)) for s, slope in pair.moments().approximate_zcdp())
             return Part(pair, count, rho, top, min(limit, rho), lines)
         return Part(pair, count, math.inf, math.inf, 0.0)
 

@@ -24,6 +24,7 @@ from ..kernels.directed import round_down, round_up
 from ..kernels.double_double import double_double
 from ..kernels.enclosure import FloatArray, exact
 from ..kernels.ulps import UNIT
+from ..operators import finite_law
 from ..pair import TAIL_ERROR, Pair
 from .dyadic import DyadicPair
 from .polygon import above, below, covering
@@ -47,7 +48,7 @@ def around(pair: Pair, fine: Resolution) -> tuple[DyadicPair, DyadicPair]:
     known = pair.bracket(fine)
     if known is not None:
         return around(known[0], fine)[0], around(known[1], fine)[1]
-    law = pair.finite()
+    law = finite_law(pair)
     with working_precision(2 * BITS_START):
         if law is not None:
             return _listed(pair, law)

@@ -23,6 +23,7 @@ from ..facets.finite import Atoms, listed_hockey_stick
 from ..kernels.double_double import DoubleDouble
 from ..kernels.enclosure import Enclosure, FloatArray, enclosing, exact
 from ..kernels.ulps import UNIT
+from ..operators import sampled_in_family, subsampled_fixed_size
 from ..pair import BallTails, LossRange, Pair, Tails
 from ..relation import Direction
 
@@ -72,27 +73,6 @@ class DyadicPair(Pair):
         finite = [row for row in self.rows if row[0] and row[1]]
         return LossRange(_loss(finite[-1]), _loss(finite[0])) if finite else LossRange(arb(0), arb(0))
 
-    def sampled(self, rate: float, direction: Direction) -> DyadicPair:
-        """Whole numbers still."""
-        taken, one = rate.as_integer_ratio()
-        left = one - taken
-        if direction is Direction.REMOVE:
-            rows = tuple((left * q + taken * p, one * q) for p, q in self.rows)
-        else:
-            rows = tuple((one * p, left * p + taken * q) for p, q in self.rows)
-        return DyadicPair(rows, self.bits + one.bit_length() - 1)
-
-    def fixed_size_subsampled(self, rate: float) -> DyadicPair:
-        """Whole numbers still; the base is its own reverse, or what is left for the loss 0 may be less than nothing."""
-        taken, one = rate.as_integer_ratio()
-        above = [((one - taken) * q + taken * p, one * q) for p, q in self.rows if p > q]
-        rest = (one << self.bits) - sum(p + q for p, q in above)
-        if rest < 0:
-            raise UnsupportedMechanism("its two directions differ")
-        below = [(q, p) for p, q in reversed(above)]
-        middle = [(rest, rest)] if rest else []
-        return DyadicPair((*above, *middle, *below), self.bits + one.bit_length() - 1)
-
     def _ball(self, mass: int) -> arb:
         return arb(fmpz(mass)) * arb(2) ** -self.bits
 
@@ -137,6 +117,31 @@ class DyadicPair(Pair):
         value: FloatArray = np.array([_quotient(mass, self.bits) for mass in masses], dtype=np.float64)
         exactly = np.array([mass == 0 for mass in masses], dtype=np.bool_)
         return Enclosure(value, np.where(exactly, 0.0, 4.0 * UNIT * value + 5e-324))
+
+
+@subsampled_fixed_size.register(DyadicPair)
+def _(pair: DyadicPair, rate: float) -> DyadicPair:
+    """Whole numbers still; the base is its own reverse, or what is left for the loss 0 may be less than nothing."""
+    taken, one = rate.as_integer_ratio()
+    above = [((one - taken) * q + taken * p, one * q) for p, q in pair.rows if p > q]
+    rest = (one << pair.bits) - sum(p + q for p, q in above)
+    if rest < 0:
+        raise UnsupportedMechanism("its two directions differ")
+    below = [(q, p) for p, q in reversed(above)]
+    middle = [(rest, rest)] if rest else []
+    return DyadicPair((*above, *middle, *below), pair.bits + one.bit_length() - 1)
+
+
+@sampled_in_family.register(DyadicPair)
+def _(pair: DyadicPair, rate: float, direction: Direction) -> DyadicPair:
+    """Whole numbers still."""
+    taken, one = rate.as_integer_ratio()
+    left = one - taken
+    if direction is Direction.REMOVE:
+        rows = tuple((left * q + taken * p, one * q) for p, q in pair.rows)
+    else:
+        rows = tuple((one * p, left * p + taken * q) for p, q in pair.rows)
+    return DyadicPair(rows, pair.bits + one.bit_length() - 1)
 
 
 def dyadic_pair(rows: Iterable[Row], bits: int) -> DyadicPair:

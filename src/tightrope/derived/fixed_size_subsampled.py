@@ -19,10 +19,12 @@ from flint import arb
 
 from ..facets.cumulant import cumulant_above
 from ..facets.finite import Atoms
+from ..facets.moments import Moments
 from ..kernels.ball import least_known
 from ..kernels.directed import FEW, round_up
 from ..kernels.enclosure import Enclosure, around, enclosing, exact
 from ..kernels.mixture import mixed_enclosure
+from ..operators import dominated_pairs, remake, subsampled_fixed_size
 from ..pair import BallTails, LossRange, Pair, Tails
 from ..relation import Direction
 from .maximum import maximum_pair
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 def fixed_size_subsampled_pair(base: Pair, rate: float) -> Pair:
     """The glued pair of a base that is its own reverse, 0 < rate < 1: of its family where that is one."""
-    return base.fixed_size_subsampled(rate) or FixedSizeSubsampledPair(base, rate)
+    return subsampled_fixed_size(base, rate) or FixedSizeSubsampledPair(base, rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,29 +100,11 @@ class FixedSizeSubsampledPair(Pair):
         edge = highest_loss if highest_loss.is_nan() else highest_loss.max(arb(0))
         return LossRange(-edge, edge)
 
-    def zcdp_rho(self) -> arb | None:
-        """That of the base at most, which dominates it."""
-        return least_known(self.base.zcdp_rho(), Pair.zcdp_rho(self))
-
-    def gdp_mu(self) -> arb | None:
-        """Likewise."""
-        return least_known(self.base.gdp_mu(), Pair.gdp_mu(self))
-
-    def gdp_mu_lower(self, direction: Direction) -> arb | None:
-        """That of the base, of which it has the share `rate` above the loss 0; below it is its own mirror image."""
-        return self.base.gdp_mu_lower(direction)
-
     def hockey_stick_cost(self) -> int:
         return self.base.hockey_stick_cost()
 
     def bases(self) -> tuple[Pair, ...]:
         return (self.base,)
-
-    def over(self, bases: Sequence[Pair]) -> Pair:
-        """The same over a pair beside the base; the largest of it and its reverse lies on the same side, as a profile,
-        since the base is its own reverse."""
-        (base,) = bases
-        return fixed_size_subsampled_pair(maximum_pair([base, base.reversed()]), self.rate)
 
     def atoms(self) -> Atoms | None:
         base = self.base.atoms()
@@ -149,13 +133,40 @@ class FixedSizeSubsampledPair(Pair):
             round_up(3.0 * base.left_out, FEW),
         )
 
-    def dominated(self) -> tuple[Pair, ...]:
-        return self.upper, self.lower
+    def moments(self) -> FixedSizeSubsampledMoments:
+        return FixedSizeSubsampledMoments(self)
+
+
+@remake.register(FixedSizeSubsampledPair)
+def _(pair: FixedSizeSubsampledPair, bases: Sequence[Pair]) -> Pair:
+    """The same over a pair beside the base; the largest of it and its reverse lies on the same side, as a profile,
+    since the base is its own reverse."""
+    (base,) = bases
+    return fixed_size_subsampled_pair(maximum_pair([base, base.reversed()]), pair.rate)
+
+
+class FixedSizeSubsampledMoments(Moments[FixedSizeSubsampledPair]):
+    def zcdp_rho(self) -> arb | None:
+        """That of the base at most, which dominates it."""
+        return least_known(self.pair.base.moments().zcdp_rho(), super().zcdp_rho())
+
+    def gdp_mu(self) -> arb | None:
+        """Likewise."""
+        return least_known(self.pair.base.moments().gdp_mu(), super().gdp_mu())
+
+    def gdp_mu_lower(self, direction: Direction) -> arb | None:
+        """That of the base, of which it has the share `rate` above the loss 0; below it is its own mirror image."""
+        return self.pair.base.moments().gdp_mu_lower(direction)
 
     def log_moment_above(self, order: float) -> arb:
         """e^K' - 1 <= (e^K_A - 1) + (e^K_B - 1): each side of the profile adds what one of them has there too."""
-        values = [arb(cumulant_above(side, order)).expm1() for side in (self.upper, self.lower)]
+        values = [arb(cumulant_above(side, order)).expm1() for side in (self.pair.upper, self.pair.lower)]
         return (values[0] + values[1]).log1p()
+
+
+@dominated_pairs.register(FixedSizeSubsampledPair)
+def _(pair: FixedSizeSubsampledPair) -> tuple[Pair, ...]:
+    return pair.upper, pair.lower
 
 
 def _three(left: Enclosure, middle: Enclosure, right: Enclosure) -> Enclosure:

@@ -3,7 +3,7 @@
 Each of the group's records is in the sample or not; j of them are with probability w_j. For every event the sampled
 mechanism has the power sum w_j g^(j)(x) at most, g^(j) the chain of j steps of the base, and shifted log-concave noise
 has it: one event is the best for all j. The pair of this power is (sum w_j M_j, M_0), M_j the noise at j shifts.
-Where a family knows its mixture (Pair.mixture) that is the pair; else it is known between two finite ones.
+Where a family knows its mixture (operators.shift_mixture) that is the pair; else it is known between two finite ones.
 Guarantee: upper and lower. Proof: docs/proofs/group.md, section 6.
 Reference: Ganesh 2024, Tight group-level DP guarantees for DP-SGD with sampling via mixture of Gaussians mechanisms.
 """
@@ -17,7 +17,9 @@ from flint import arb
 
 from ..errors import UnsupportedMechanism
 from ..facets.cumulant import cumulant_above
+from ..facets.moments import Moments
 from ..facets.participation_law import ParticipationLaw
+from ..operators import has_bracket_only, remake, shift_mixture
 from ..pair import LossRange, Pair
 from ..relation import Direction
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 def group_participation_pair(remove: Pair, hits: ParticipationLaw, direction: Direction) -> Pair:
     """The pair of a group in a sample; `remove` is that of removing one record from the base."""
-    return remove.mixture(hits, direction) or GroupParticipationPair(remove, hits, direction)
+    return shift_mixture(remove, hits, direction) or GroupParticipationPair(remove, hits, direction)
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,6 @@ class GroupParticipationPair(Pair):
 
     def bases(self) -> tuple[Pair, ...]:
         return (self.base,)
-
-    def over(self, bases: tuple[Pair, ...]) -> Pair:
-        return group_participation_pair(bases[0], self.hits, self.direction)
-
-    def has_bracket_only(self) -> bool:
-        return True
 
     def bracket(self, fine: Resolution) -> tuple[Pair, Pair]:
         from .group_privacy_bracket import bracket_mixture
@@ -82,6 +78,16 @@ class GroupParticipationPair(Pair):
         highest = high.log() if self.base.infinite_mass().is_zero() else lowest.union(high.log())
         return LossRange(lowest, highest) if self.direction is Direction.REMOVE else LossRange(-highest, -lowest)
 
+    def moments(self) -> GroupParticipationMoments:
+        return GroupParticipationMoments(self)
+
+
+@remake.register(GroupParticipationPair)
+def _(pair: GroupParticipationPair, bases: tuple[Pair, ...]) -> Pair:
+    return group_participation_pair(bases[0], pair.hits, pair.direction)
+
+
+class GroupParticipationMoments(Moments[GroupParticipationPair]):
     def log_moment_above(self, order: float) -> arb | None:
         """e^K <= sum of w_j e^K_j, K_j of j steps: a divergence is convex in each of its laws.
 
@@ -89,9 +95,14 @@ class GroupParticipationPair(Pair):
         """
         from .group_privacy import group_pair
 
-        base = self.base if self.direction is Direction.REMOVE else self.base.reversed()
+        base = self.pair.base if self.pair.direction is Direction.REMOVE else self.pair.base.reversed()
         if not base.infinite_mass().is_zero():
             return None
-        none, *weights = self.hits.weights()
-        moments = [arb(cumulant_above(group_pair(base, j), order)).exp() for j in range(1, self.hits.most + 1)]
+        none, *weights = self.pair.hits.weights()
+        moments = [arb(cumulant_above(group_pair(base, j), order)).exp() for j in range(1, self.pair.hits.most + 1)]
         return sum((weight * moment for weight, moment in zip(weights, moments, strict=True)), none).log()
+
+
+@has_bracket_only.register(GroupParticipationPair)
+def _(pair: GroupParticipationPair) -> bool:
+    return True

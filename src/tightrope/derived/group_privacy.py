@@ -2,9 +2,9 @@
 
 P and Q are several neighbours apart. With g the power of the best test of a pair by its size, each step of the chain is
 one g, and the power of the whole is their composition, the g of the first step outermost; its pair dominates.
-Where the steps are shifts of one noise, the chain is a longer shift (Pair.shifted); finite laws are chained exactly
-(Pair.group_privacy). Of any other chain the profile is known in balls (group_privacy_hockey_stick.py), its law between
-two finite ones: every step is bracketed by polygons, which are composed in whole numbers (chain.py).
+Where the steps are shifts of one noise, the chain is a longer shift (operators.shifted_pair); finite laws are chained
+exactly (operators.chained_pair). Of any other chain the profile is known in balls (group_privacy_hockey_stick.py), its
+law between two finite ones: every step is bracketed by polygons, which are composed in whole numbers (chain.py).
 Guarantee: exact where a family answers, else upper and lower. Proof: docs/proofs/group.md.
 Reference: Dong, Roth, Su 2022, Thm 2.14.
 """
@@ -20,7 +20,9 @@ from flint import arb, ctx
 
 from ..errors import Refusal, UnsupportedMechanism
 from ..facets.cumulant import cumulant_above
+from ..facets.moments import Moments
 from ..kernels.ball import BITS_START, upper_float, working_precision
+from ..operators import chained_pair, dominated_pairs, finite_law, has_bracket_only, remake, shifted_pair
 from ..pair import LossRange, Pair
 from ..relation import Direction
 
@@ -49,12 +51,12 @@ def group_privacy_pair(links: Iterable[Link]) -> Pair:
         elif not _same(pair):
             joined.append((pair, count))
     if len(joined) == 1:
-        one = joined[0][0].shifted(joined[0][1])
+        one = shifted_pair(joined[0][0], joined[0][1])
         if one is not None:
             return one
     if not joined:
         return next(iter(_flat(links)))[0]
-    return joined[0][0].group_privacy(joined) or GroupPrivacyPair(tuple(joined))
+    return chained_pair(joined[0][0], joined) or GroupPrivacyPair(tuple(joined))
 
 
 def _flat(links: Iterable[Link]) -> Iterable[Link]:
@@ -73,12 +75,6 @@ class GroupPrivacyPair(Pair):
 
     def bases(self) -> tuple[Pair, ...]:
         return tuple(pair for pair, _ in self.links)
-
-    def over(self, bases: tuple[Pair, ...]) -> Pair:
-        return group_privacy_pair([(base, count) for base, (_, count) in zip(bases, self.links, strict=True)])
-
-    def has_bracket_only(self) -> bool:
-        return True
 
     def bracket(self, fine: Resolution) -> tuple[Pair, Pair]:
         from .group_privacy_bracket import bracket_group_privacy
@@ -117,17 +113,6 @@ class GroupPrivacyPair(Pair):
             kept[ctx.prec] = mass
         return kept[ctx.prec]
 
-    def gdp_mu(self) -> arb | None:
-        """The sum: a chain of shifts is one shift."""
-        found = [(pair.gdp_mu(), count) for pair, count in self.links]
-        known = [count * mu for mu, count in found if mu is not None]
-        return sum(known, arb(0)) if len(known) == len(found) else None
-
-    def gdp_mu_lower(self, direction: Direction) -> arb | None:
-        """The largest of the links, each of which the chain dominates."""
-        known = [value for pair, _ in self.links if (value := pair.gdp_mu_lower(direction)) is not None]
-        return reduce(arb.max, known) if known else None
-
     def loss_range(self) -> LossRange:
         """Sums of the ends; where some loss is infinite, the others may not reach that far."""
         lowest, highest = arb(0), arb(0)
@@ -140,18 +125,35 @@ class GroupPrivacyPair(Pair):
             lowest = lowest.union(highest)
         return LossRange(lowest, highest)
 
-    def dominated(self) -> tuple[Pair, ...]:
-        """Each step: a chain tells no less than one of them."""
-        return self.bases()
+    def moments(self) -> GroupPrivacyMoments:
+        return GroupPrivacyMoments(self)
+
+
+@remake.register(GroupPrivacyPair)
+def _(pair: GroupPrivacyPair, bases: tuple[Pair, ...]) -> Pair:
+    return group_privacy_pair([(base, count) for base, (_, count) in zip(bases, pair.links, strict=True)])
+
+
+class GroupPrivacyMoments(Moments[GroupPrivacyPair]):
+    def gdp_mu(self) -> arb | None:
+        """The sum: a chain of shifts is one shift."""
+        found = [(pair.moments().gdp_mu(), count) for pair, count in self.pair.links]
+        known = [count * mu for mu, count in found if mu is not None]
+        return sum(known, arb(0)) if len(known) == len(found) else None
+
+    def gdp_mu_lower(self, direction: Direction) -> arb | None:
+        """The largest of the links, each of which the chain dominates."""
+        known = [value for pair, _ in self.pair.links if (value := pair.moments().gdp_mu_lower(direction)) is not None]
+        return reduce(arb.max, known) if known else None
 
     def log_moment_above(self, order: float) -> arb | None:
         """K(c) <= (1/k) sum of K_j(k c + s_j - 1) over the k steps, s_j = k, ..., 1: Hoelder's inequality.
 
         K rises, so equal steps are taken at the largest. Proof: docs/proofs/renyi.md, section 4.
         """
-        left = steps = sum(count for _, count in self.links)
+        left = steps = sum(count for _, count in self.pair.links)
         total = arb(0)
-        for pair, count in self.links:
+        for pair, count in self.pair.links:
             if not pair.infinite_mass().is_zero():
                 return None
             at = upper_float(steps * arb(order) + (left - 1))
@@ -159,9 +161,20 @@ class GroupPrivacyPair(Pair):
         return total / steps
 
 
+@dominated_pairs.register(GroupPrivacyPair)
+def _(pair: GroupPrivacyPair) -> tuple[Pair, ...]:
+    """Each step: a chain tells no less than one of them."""
+    return pair.bases()
+
+
+@has_bracket_only.register(GroupPrivacyPair)
+def _(pair: GroupPrivacyPair) -> bool:
+    return True
+
+
 def _same(pair: Pair) -> bool:
     """Whether both laws of a pair are one and the same for certain."""
-    law = pair.finite()
+    law = finite_law(pair)
     if law is None:
         return False
     with working_precision(BITS_START):

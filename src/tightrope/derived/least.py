@@ -16,6 +16,7 @@ from flint import arb, fmpz
 
 from ..errors import UnsupportedMechanism
 from ..kernels.ball import working_precision
+from ..operators import has_bracket_only, remake
 from ..pair import LossRange, Pair
 from .dyadic import DyadicPair
 from .polygon import SPARE_BITS, above
@@ -43,15 +44,19 @@ class LeastPair(Pair):
         ends = [pair.loss_range() for pair in self.pairs]
         return LossRange(reduce(arb.min, (end.lowest for end in ends)), reduce(arb.max, (end.highest for end in ends)))
 
-    def has_bracket_only(self) -> bool:
-        return True
-
     def bases(self) -> tuple[Pair, ...]:
         return self.pairs
 
-    def over(self, bases: tuple[Pair, ...]) -> Pair:
-        whole = [pair for pair in bases if isinstance(pair, DyadicPair)]
-        return least(whole) if len(whole) == len(bases) else LeastPair(bases)
+
+@remake.register(LeastPair)
+def _(own: LeastPair, bases: tuple[Pair, ...]) -> Pair:
+    whole = [pair for pair in bases if isinstance(pair, DyadicPair)]
+    return least(whole) if len(whole) == len(bases) else LeastPair(bases)
+
+
+@has_bracket_only.register(LeastPair)
+def _(pair: LeastPair) -> bool:
+    return True
 
 
 def least(pairs: list[DyadicPair]) -> DyadicPair:

@@ -20,8 +20,18 @@ from flint import arb
 
 from ..errors import UnsupportedMechanism
 from ..facets.cumulant import cumulant_above
+from ..facets.moments import Moments
 from ..facets.resolution import Resolution
 from ..kernels.enclosure import Enclosure, enclosing
+from ..operators import (
+    alternatives_of,
+    dominated_pairs,
+    dominates,
+    has_bracket_only,
+    is_opaque,
+    remake,
+    sampled_in_family,
+)
 from ..pair import BallTails, LossRange, Pair
 from ..relation import Direction
 from .around import around
@@ -68,54 +78,71 @@ class MaximumPair(Pair):
         lost = [pair.reversed().infinite_mass() for pair in self.pairs]
         return LossRange(-_supremum([(mass, -end.lowest) for mass, end in zip(lost, ends, strict=True)]), highest_loss)
 
-    def gdp_mu(self) -> arb | None:
-        """The largest."""
-        values = [pair.gdp_mu() for pair in self.pairs]
-        known = [value for value in values if value is not None]
-        return reduce(arb.max, known) if len(known) == len(values) else None
-
-    def gdp_mu_lower(self, direction: Direction) -> arb | None:
-        """The largest that is known."""
-        known = [value for pair in self.pairs if (value := pair.gdp_mu_lower(direction)) is not None]
-        return reduce(arb.max, known) if known else None
-
     def hockey_stick_cost(self) -> int:
         return sum(pair.hockey_stick_cost() for pair in self.pairs)
 
-    def sampled(self, rate: float, direction: Direction) -> Pair:
-        """Sampling maps profiles point by point, so the largest stays so."""
-        return maximum_pair(poisson_pair(pair, rate, direction) for pair in self.pairs)
-
-    def log_moment_above(self, order: float) -> arb:
-        """e^K - 1 <= sum of e^K_i - 1. Proof: docs/proofs/renyi.md, section 4."""
-        return sum((arb(cumulant_above(pair, order)).expm1() for pair in self.pairs), arb(0)).log1p()
-
-    def alternatives(self) -> tuple[Pair, ...]:
-        return self.pairs
-
-    def dominated(self) -> tuple[Pair, ...]:
-        return self.pairs
-
     def bases(self) -> tuple[Pair, ...]:
         return self.pairs
-
-    def over(self, bases: tuple[Pair, ...]) -> Pair:
-        return maximum_pair(bases)
-
-    def has_bracket_only(self) -> bool:
-        return True
 
     def bracket(self, fine: Resolution) -> tuple[Pair, Pair]:
         found = [around(pair, fine) for pair in self.pairs]
         return highest([lower for lower, _ in found]), highest([upper for _, upper in found])
 
-    def opaque(self) -> bool:
-        return any(pair.opaque() for pair in self.pairs)
+    def moments(self) -> MaximumMoments:
+        return MaximumMoments(self)
+
+
+@remake.register(MaximumPair)
+def _(pair: MaximumPair, bases: tuple[Pair, ...]) -> Pair:
+    return maximum_pair(bases)
+
+
+class MaximumMoments(Moments[MaximumPair]):
+    def gdp_mu(self) -> arb | None:
+        """The largest."""
+        values = [pair.moments().gdp_mu() for pair in self.pair.pairs]
+        known = [value for value in values if value is not None]
+        return reduce(arb.max, known) if len(known) == len(values) else None
+
+    def gdp_mu_lower(self, direction: Direction) -> arb | None:
+        """The largest that is known."""
+        known = [value for pair in self.pair.pairs if (value := pair.moments().gdp_mu_lower(direction)) is not None]
+        return reduce(arb.max, known) if known else None
+
+    def log_moment_above(self, order: float) -> arb:
+        """e^K - 1 <= sum of e^K_i - 1. Proof: docs/proofs/renyi.md, section 4."""
+        return sum((arb(cumulant_above(pair, order)).expm1() for pair in self.pair.pairs), arb(0)).log1p()
+
+
+@is_opaque.register(MaximumPair)
+def _(own: MaximumPair) -> bool:
+    return any(is_opaque(pair) for pair in own.pairs)
+
+
+@has_bracket_only.register(MaximumPair)
+def _(pair: MaximumPair) -> bool:
+    return True
+
+
+@dominated_pairs.register(MaximumPair)
+def _(pair: MaximumPair) -> tuple[Pair, ...]:
+    return pair.pairs
+
+
+@alternatives_of.register(MaximumPair)
+def _(pair: MaximumPair) -> tuple[Pair, ...]:
+    return pair.pairs
+
+
+@sampled_in_family.register(MaximumPair)
+def _(own: MaximumPair, rate: float, direction: Direction) -> Pair:
+    """Sampling maps profiles point by point, so the largest stays so."""
+    return maximum_pair(poisson_pair(pair, rate, direction) for pair in own.pairs)
 
 
 def maximum_pair(pairs: Iterable[Pair]) -> Pair:
     """The pair of the largest profile, as the simplest that it is; of one pair that dominates the others, that pair."""
-    found = undominated(each for pair in pairs for each in pair.alternatives() or (pair,))
+    found = undominated(each for pair in pairs for each in alternatives_of(pair) or (pair,))
     if len(found) == 1:
         return found[0]
     whole = [pair for pair in found if isinstance(pair, DyadicPair)]
@@ -126,8 +153,8 @@ def undominated(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
     """Those that no other one is known to dominate, each once: they have the same largest profile."""
     found: list[Pair] = []
     for pair in dict.fromkeys(pairs):
-        if not any(other.dominates(pair) for other in found):
-            found = [*(other for other in found if not pair.dominates(other)), pair]
+        if not any(dominates(other, pair) for other in found):
+            found = [*(other for other in found if not dominates(pair, other)), pair]
     return tuple(found)
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from flint import arb
 
 from ..errors import UnsupportedMechanism
+from ..operators import is_opaque
 from ..pair import LossRange, Pair
 
 if TYPE_CHECKING:
@@ -58,9 +59,6 @@ class ParameterBinningPair(Pair):
 
     tails = hockey_stick = ball_tails = ball_hockey_stick = _not_known
 
-    def opaque(self) -> bool:
-        return True
-
     def reversed(self) -> ParameterBinningPair:
         return ParameterBinningPair(tuple(kind.reversed() for kind in self.kinds), self.cells)
 
@@ -80,3 +78,8 @@ class ParameterBinningPair(Pair):
         from .parameter_binning_cgf import ParameterBinningCgf
 
         return ParameterBinningCgf(self)
+
+
+@is_opaque.register(ParameterBinningPair)
+def _(pair: ParameterBinningPair) -> bool:
+    return True

@@ -22,11 +22,23 @@ from flint import arb
 
 from ..facets.cumulant import cumulant_above
 from ..facets.finite import Atoms
+from ..facets.moments import Moments
 from ..kernels.ball import least_known
 from ..kernels.directed import next_down, next_up
 from ..kernels.double_double import DoubleDouble
 from ..kernels.enclosure import Enclosure, enclosing, exact, where
 from ..kernels.mixture import mixed, mixed_enclosure, reaches, unmixed, unmixed_double_double, unmixed_enclosure
+from ..operators import (
+    bin_parameters,
+    dominates,
+    has_bracket_only,
+    is_opaque,
+    remake,
+    sampled_cgf,
+    sampled_in_family,
+    sampling_of,
+    visible_participation,
+)
 from ..pair import BallTails, LossRange, Pair, Sampling, Tails, VisibleParticipation
 from ..relation import Direction
 from .product import ProductPair
@@ -42,10 +54,10 @@ if TYPE_CHECKING:
 
 def poisson_pair(base: Pair, rate: float, direction: Direction) -> Pair:
     """The sampled pair for a rate between 0 and 1: of the family of its base where that is one, else the mixture."""
-    known = base.sampled(rate, direction)
+    known = sampled_in_family(base, rate, direction)
     if known is not None:
         return known
-    base = ProductPair(((base, 1),)) if base.opaque() else base
+    base = ProductPair(((base, 1),)) if is_opaque(base) else base
     return PoissonRemove(base, rate) if direction is Direction.REMOVE else PoissonAdd(base, rate)
 
 
@@ -55,9 +67,9 @@ def sampled_once(pair: Pair) -> tuple[Pair, Pair]:
     The first is dominated by the pair, the second dominates it; where there is nothing to join, both are the pair.
     Proof: docs/proofs/poisson.md.
     """
-    outer = pair.sampling()
+    outer = sampling_of(pair)
     rate, base, layers = Fraction(1), pair, 0
-    while outer is not None and (inner := base.sampling()) is not None and inner.direction is outer.direction:
+    while outer is not None and (inner := sampling_of(base)) is not None and inner.direction is outer.direction:
         rate, base, layers = rate * Fraction(inner.rate), inner.base, layers + 1
     if outer is None or layers == 1 or rate < LEAST_RATE:
         return pair, pair
@@ -114,59 +126,79 @@ class PoissonPair(Pair):
     rate: float
     direction: ClassVar[Direction]
 
-    def sampling(self) -> Sampling:
-        return Sampling(self.base, self.rate, self.direction)
-
-    def dominates(self, other: Pair) -> bool:
-        """More of a base that dominates."""
-        like = other.sampling()
-        if like is not None and like.direction is self.direction and self.rate >= like.rate:
-            return self.base.dominates(like.base)
-        return False
-
     def bases(self) -> tuple[Pair, ...]:
         return (self.base,)
 
-    def over(self, bases: tuple[Pair, ...]) -> Pair:
-        return poisson_pair(bases[0], self.rate, self.direction)
-
     def ball_hockey_stick(self, epsilon: arb) -> arb:
-        factor, inner = ball_inner(self.sampling(), epsilon)
+        factor, inner = ball_inner(Sampling(self.base, self.rate, self.direction), epsilon)
         return factor if inner is None else factor * self.base.ball_hockey_stick(inner)
 
     def hockey_stick_cost(self) -> int:
         return self.base.hockey_stick_cost()
 
     def cgf(self) -> Cgf | None:
-        return self.base.sampled_cgf(self.rate, self.direction)
+        return sampled_cgf(self.base, self.rate, self.direction)
 
-    def bin_parameters(self, like: Sequence[tuple[Pair, int]], cells: int, mixed: bool) -> ParameterBinning | None:
-        from .sample_binning import bin_sample_parameters
+    def moments(self) -> PoissonMoments:
+        return PoissonMoments(self)
 
-        return bin_sample_parameters(like, cells, mixed)
 
+@remake.register(PoissonPair)
+def _(pair: PoissonPair, bases: tuple[Pair, ...]) -> Pair:
+    return poisson_pair(bases[0], pair.rate, pair.direction)
+
+
+class PoissonMoments(Moments[PoissonPair]):
     def zcdp_rho(self) -> arb | None:
-        return least_known(self.base.zcdp_rho(), Pair.zcdp_rho(self))
+        return least_known(self.pair.base.moments().zcdp_rho(), super().zcdp_rho())
 
     def gdp_mu(self) -> arb | None:
         """That of the base at most, which dominates it."""
-        return least_known(self.base.gdp_mu(), Pair.gdp_mu(self))
+        return least_known(self.pair.base.moments().gdp_mu(), super().gdp_mu())
 
     def gdp_mu_lower(self, direction: Direction) -> arb | None:
         """That of the base: a share `rate` of the mixture is its law."""
-        return self.base.gdp_mu_lower(direction) if direction is self.direction else None
+        return self.pair.base.moments().gdp_mu_lower(direction) if direction is self.pair.direction else None
 
-    def visible_participation(self) -> VisibleParticipation | None:
-        """From a base whose loss is normal: hits where it exceeds l0 = log((1 - r)/r)."""
-        base, rate = self.base.visible_participation(), arb(self.rate)
-        if base is None or base.chance < 1.0:
-            return None
-        tails = self.base.ball_tails(((1 - rate) / rate).log())
-        missed, mistaken = tails.p_below, tails.q_above
-        if self.direction is Direction.REMOVE:
-            return VisibleParticipation(self.rate, base.variance, arb(0), rate * missed + (1 - rate) * mistaken, arb(0))
-        blur = (rate * missed / ((1 - rate) * (1 - mistaken))).log1p()
-        return VisibleParticipation(0.0, arb(0), -(-rate).log1p(), mistaken, blur)
+
+@visible_participation.register(PoissonPair)
+def _(pair: PoissonPair) -> VisibleParticipation | None:
+    """From a base whose loss is normal: hits where it exceeds l0 = log((1 - r)/r)."""
+    base, rate = visible_participation(pair.base), arb(pair.rate)
+    if base is None or base.chance < 1.0:
+        return None
+    tails = pair.base.ball_tails(((1 - rate) / rate).log())
+    missed, mistaken = tails.p_below, tails.q_above
+    if pair.direction is Direction.REMOVE:
+        return VisibleParticipation(pair.rate, base.variance, arb(0), rate * missed + (1 - rate) * mistaken, arb(0))
+    blur = (rate * missed / ((1 - rate) * (1 - mistaken))).log1p()
+    return VisibleParticipation(0.0, arb(0), -(-rate).log1p(), mistaken, blur)
+
+
+@bin_parameters.register(PoissonPair)
+def _(pair: PoissonPair, like: Sequence[tuple[Pair, int]], cells: int, mixed: bool) -> ParameterBinning | None:
+    from .sample_binning import bin_sample_parameters
+
+    return bin_sample_parameters(like, cells, mixed)
+
+
+@dominates.register(PoissonPair)
+def _(pair: PoissonPair, other: Pair) -> bool:
+    """More of a base that dominates."""
+    like = sampling_of(other)
+    if like is not None and like.direction is pair.direction and pair.rate >= like.rate:
+        return dominates(pair.base, like.base)
+    return False
+
+
+@has_bracket_only.register(PoissonPair)
+def _(pair: PoissonPair) -> bool:
+    return has_bracket_only(pair.base)
+
+
+@sampling_of.register(PoissonPair)
+def _(pair: PoissonPair) -> Sampling:
+    return Sampling(pair.base, pair.rate, pair.direction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +259,13 @@ class PoissonRemove(PoissonPair):
             mixed(highest, rate) if highest.is_finite() else highest,
         )
 
+    def moments(self) -> PoissonRemoveMoments:
+        return PoissonRemoveMoments(self)
+
+
+class PoissonRemoveMoments(PoissonMoments):
     def log_moment_above(self, order: float) -> arb | None:
-        return _by_convexity(self.base, arb(self.rate), order, arb(0))
+        return _by_convexity(self.pair.base, arb(self.pair.rate), order, arb(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,11 +330,16 @@ class PoissonAdd(PoissonPair):
             _end(-(-rate).log1p(), -mixed(-highest, rate), self.base.infinite_mass()),
         )
 
+    def moments(self) -> PoissonAddMoments:
+        return PoissonAddMoments(self)
+
+
+class PoissonAddMoments(PoissonMoments):
     def log_moment_above(self, order: float) -> arb | None:
         """The base's infinite mass w is an atom of the finite loss -log(1 - rate)."""
-        rate = arb(self.rate)
-        atom = self.base.infinite_mass() * ((1 - rate) ** -arb(order) - (1 - rate))
-        return _by_convexity(self.base, rate, order, atom)
+        rate = arb(self.pair.rate)
+        atom = self.pair.base.infinite_mass() * ((1 - rate) ** -arb(order) - (1 - rate))
+        return _by_convexity(self.pair.base, rate, order, atom)
 
 
 def _end(far: arb, near: arb, mass: arb) -> arb:

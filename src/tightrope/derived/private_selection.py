@@ -25,8 +25,10 @@ from flint import arb, ctx, fmpz
 from .. import compute_budget
 from ..errors import UnsupportedMechanism
 from ..facets.cumulant import cumulant_above
+from ..facets.moments import Moments
 from ..facets.resolution import Resolution
 from ..kernels.ball import integer, working_precision
+from ..operators import dominated_pairs, has_bracket_only, remake
 from ..pair import LossRange, Pair
 from . import polygon
 from .around import around
@@ -60,12 +62,6 @@ class _Repetitions(Pair):
     def bases(self) -> tuple[Pair, ...]:
         return (self.base,)
 
-    def over(self, bases: tuple[Pair, ...]) -> Pair:
-        return type(self)(bases[0], self.law)
-
-    def has_bracket_only(self) -> bool:
-        return True
-
     def bracket(self, fine: Resolution) -> tuple[Pair, Pair]:
         below, above = around(self.base, Resolution(min(fine.points, SELECTION_POINTS_MAX), fine.tail, fine.proof))
         return self.made(below, up=False), self.made(above, up=True)
@@ -97,7 +93,7 @@ class _Repetitions(Pair):
         highest, most = base.loss_range().highest, self.law.log_ratio(arb(0), arb(1))
         if not highest.is_finite():
             return highest
-        if base.has_bracket_only():
+        if has_bracket_only(base):
             return arb(0).union(highest + most)
         below, above = around(base, Resolution(ENDS_POINTS, ENDS_TAIL, proof=False))
         with working_precision(above.bits + SELECTION_BITS):
@@ -107,17 +103,32 @@ class _Repetitions(Pair):
             ]
             return kind(base, self.law).largest(below, highest + ends[0].union(ends[1]))
 
-    def log_moment_above(self, order: float) -> arb | None:
-        """e^K <= 1 + c + E[K] e^(C c + K_base), C that of the theorem. Proof: docs/proofs/renyi.md, section 4."""
-        if not self.base.infinite_mass().is_zero():
-            return None
-        above, c = cumulant_above(self.base, order), arb(order)
-        most = self.law.log_ratio(arb(0), arb(1)).min(self.law.ratio_most(_lowest(self.base)))
-        return (1 + c + arb(self.law.mean) * (most * c + arb(above)).exp()).log()
-
     @abstractmethod
     def largest(self, below: DyadicPair, most: arb) -> arb:
         """The largest finite loss; the theorem has `most`, for a base that dominates `below`."""
+
+    def moments(self) -> _RepetitionsMoments:
+        return _RepetitionsMoments(self)
+
+
+@remake.register(_Repetitions)
+def _(pair: _Repetitions, bases: tuple[Pair, ...]) -> Pair:
+    return type(pair)(bases[0], pair.law)
+
+
+class _RepetitionsMoments(Moments[_Repetitions]):
+    def log_moment_above(self, order: float) -> arb | None:
+        """e^K <= 1 + c + E[K] e^(C c + K_base), C that of the theorem. Proof: docs/proofs/renyi.md, section 4."""
+        if not self.pair.base.infinite_mass().is_zero():
+            return None
+        above, c = cumulant_above(self.pair.base, order), arb(order)
+        most = self.pair.law.log_ratio(arb(0), arb(1)).min(self.pair.law.ratio_most(_lowest(self.pair.base)))
+        return (1 + c + arb(self.pair.law.mean) * (most * c + arb(above)).exp()).log()
+
+
+@has_bracket_only.register(_Repetitions)
+def _(pair: _Repetitions) -> bool:
+    return True
 
 
 class PrivateSelectionPair(_Repetitions):
@@ -126,10 +137,6 @@ class PrivateSelectionPair(_Repetitions):
     @property
     def mirror(self) -> type[_Repetitions]:
         return PrivateSelectionPair
-
-    def dominated(self) -> tuple[Pair, ...]:
-        """The base, where there is a run for certain: one that is chosen without a score."""
-        return (self.base,) if self.law.none().is_zero() else ()
 
     def made(self, base: DyadicPair, up: bool) -> DyadicPair:
         bits = base.bits + SELECTION_BITS
@@ -144,6 +151,12 @@ class PrivateSelectionPair(_Repetitions):
     def largest(self, below: DyadicPair, most: arb) -> arb:
         """The theorem's: the mirror does not pass through (0, 0). Proof: docs/proofs/selection.md, section 3."""
         return most if self.base.infinite_mass().is_zero() else arb(0).union(most)
+
+
+@dominated_pairs.register(PrivateSelectionPair)
+def _(pair: PrivateSelectionPair) -> tuple[Pair, ...]:
+    """The base, where there is a run for certain: one that is chosen without a score."""
+    return (pair.base,) if pair.law.none().is_zero() else ()
 
 
 class _ScoredPair(_Repetitions):
@@ -205,16 +218,18 @@ class UnscoredPair(_ScoredPair):
     def mirror(self) -> type[_Repetitions]:
         return UnscoredPair
 
-    def dominated(self) -> tuple[Pair, ...]:
-        """The base, where there is a run for certain: then it is the base."""
-        return (self.base,) if self.law.none().is_zero() else ()
-
     def masses(self, mass: arb) -> tuple[arb, arb]:
         none = self.law.none()
         return (1 - none) * mass, (1 - none) * mass + none
 
     def log_steeper(self, x: arb, y: arb) -> arb:
         return arb(0)
+
+
+@dominated_pairs.register(UnscoredPair)
+def _(pair: UnscoredPair) -> tuple[Pair, ...]:
+    """The base, where there is a run for certain: then it is the base."""
+    return (pair.base,) if pair.law.none().is_zero() else ()
 
 
 class RisingPair(_ScoredPair):

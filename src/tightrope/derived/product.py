@@ -17,7 +17,9 @@ from flint import arb
 
 from ..errors import UnsupportedMechanism
 from ..facets.cumulant import cumulant_above
+from ..facets.moments import Moments
 from ..kernels.ball import some
+from ..operators import compose_dominating, factors_of, has_bracket_only
 from ..pair import LossRange, Pair
 from ..relation import Direction
 
@@ -29,12 +31,6 @@ class ProductPair(Pair):
     """The product of (pair, count) factors that are not of one known family."""
 
     parts: tuple[Factor, ...]
-
-    def factors(self) -> tuple[Factor, ...]:
-        return self.parts
-
-    def has_bracket_only(self) -> bool:
-        return True
 
     def _not_known(self, *at: Any, **named: Any) -> NoReturn:
         raise UnsupportedMechanism("the law of these together is not known by itself; engine='joint' composes it")
@@ -54,27 +50,42 @@ class ProductPair(Pair):
             lowest, highest = lowest + count * ends.lowest, highest + count * ends.highest
         return LossRange(lowest, highest)
 
+    def moments(self) -> ProductMoments:
+        return ProductMoments(self)
+
+
+class ProductMoments(Moments[ProductPair]):
     def log_moment_above(self, order: float) -> arb:
         """Moments of a product multiply."""
-        return sum((count * arb(cumulant_above(pair, order)) for pair, count in self.parts), arb(0))
+        return sum((count * arb(cumulant_above(pair, order)) for pair, count in self.pair.parts), arb(0))
 
     def zcdp_rho(self) -> arb | None:
         """Divergences of a product add up."""
-        found = [(pair.zcdp_rho(), count) for pair, count in self.parts]
+        found = [(pair.moments().zcdp_rho(), count) for pair, count in self.pair.parts]
         known = [count * rho for rho, count in found if rho is not None]
         return sum(known, arb(0)) if len(known) == len(found) else None
 
     def gdp_mu(self) -> arb | None:
         """Squares add up (Dong, Roth, Su 2022, Cor. 3.3)."""
-        found = [(pair.gdp_mu(), count) for pair, count in self.parts]
+        found = [(pair.moments().gdp_mu(), count) for pair, count in self.pair.parts]
         known = [count * mu * mu for mu, count in found if mu is not None]
         return sum(known, arb(0)).sqrt() if len(known) == len(found) else None
 
     def gdp_mu_lower(self, direction: Direction) -> arb | None:
         """Of the factors that have one; the others are forgotten."""
-        found = [(pair.gdp_mu_lower(direction), count) for pair, count in self.parts]
+        found = [(pair.moments().gdp_mu_lower(direction), count) for pair, count in self.pair.parts]
         known = [count * mu * mu for mu, count in found if mu is not None]
         return sum(known, arb(0)).sqrt() if known else None
+
+
+@has_bracket_only.register(ProductPair)
+def _(pair: ProductPair) -> bool:
+    return True
+
+
+@factors_of.register(ProductPair)
+def _(pair: ProductPair) -> tuple[Factor, ...]:
+    return pair.parts
 
 
 def product_pair(factors: Iterable[Factor]) -> Pair:
@@ -95,17 +106,17 @@ def unfolded(factors: Iterable[Factor]) -> list[Factor]:
     """Products that nothing samples are their factors."""
     found: list[Factor] = []
     for pair, count in factors:
-        found += [(each, uses * count) for each, uses in pair.factors() or ((pair, 1),)]
+        found += [(each, uses * count) for each, uses in factors_of(pair) or ((pair, 1),)]
     return found
 
 
 def merged(factors: Iterable[Factor]) -> tuple[Factor, ...]:
-    """Uses of a family that tells more of them together (Pair.compose_dominating) as one; the others as they are."""
+    """Uses of a family that tells more of them together as one (operators.compose_dominating); others as they are."""
     families: dict[type[Pair], list[Factor]] = {}
     for pair, count in factors:
         families.setdefault(type(pair), []).append((pair, count))
     found: list[Factor] = []
     for uses in families.values():
-        one = None if len(uses) == uses[0][1] == 1 else uses[0][0].compose_dominating(uses)
+        one = None if len(uses) == uses[0][1] == 1 else compose_dominating(uses[0][0], uses)
         found += uses if one is None else [(one, 1)]
     return tuple(found)

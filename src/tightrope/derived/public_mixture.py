@@ -23,8 +23,10 @@ from flint import acb, arb
 from ..facets.cumulant import cumulant_above
 from ..facets.finite import Atoms
 from ..facets.lattice import ratio_ball
+from ..facets.moments import Moments
 from ..kernels.ball import BITS_START, complex_log, working_precision
 from ..kernels.enclosure import Enclosure, enclosed, enclosing, exact
+from ..operators import remake
 from ..pair import BallTails, LossRange, Pair, Tails
 from .public_mixture_cgf import PublicMixtureCgf
 
@@ -132,9 +134,6 @@ class PublicMixturePair(Pair):
     def bases(self) -> tuple[Pair, ...]:
         return self.pairs
 
-    def over(self, bases: Sequence[Pair]) -> PublicMixturePair:
-        return PublicMixturePair(self.weights, tuple(bases))
-
     def atoms(self) -> Atoms | None:
         listed = [pair.atoms() for pair in self.pairs]
         known = [atoms for atoms in listed if atoms is not None]
@@ -154,39 +153,49 @@ class PublicMixturePair(Pair):
         known = tuple(cgf for cgf in found if cgf is not None)
         return PublicMixtureCgf(self.weights, known) if len(known) == len(self.pairs) else None
 
+    def _sum(self, balls: Sequence[arb]) -> arb:
+        return sum((share * ball for share, ball in zip(self.weights.listed(), balls, strict=True)), arb(0))
+
+    def moments(self) -> PublicMixtureMoments:
+        return PublicMixtureMoments(self)
+
+
+@remake.register(PublicMixturePair)
+def _(pair: PublicMixturePair, bases: Sequence[Pair]) -> PublicMixturePair:
+    return PublicMixturePair(pair.weights, tuple(bases))
+
+
+class PublicMixtureMoments(Moments[PublicMixturePair]):
     def log_moment(self, z: acb) -> acb | None:
         """log sum w_i e^(K_i(z))."""
-        values = [pair.log_moment(z) for pair in self.pairs]
+        values = [pair.moments().log_moment(z) for pair in self.pair.pairs]
         moments = [value.exp() for value in values if value is not None]
         if len(moments) < len(values):
             return None
-        shares = self.weights.listed()
+        shares = self.pair.weights.listed()
         return complex_log(sum((share * moment for share, moment in zip(shares, moments, strict=True)), acb(0)))
 
     def log_moment_above(self, order: float) -> arb:
-        return self._sum([arb(cumulant_above(pair, order)).exp() for pair in self.pairs]).log()
+        return self.pair._sum([arb(cumulant_above(pair, order)).exp() for pair in self.pair.pairs]).log()
 
     def zcdp_rho(self) -> arb | None:
         """The largest: moments are means of moments."""
-        values = [pair.zcdp_rho() for pair in self.pairs]
+        values = [pair.moments().zcdp_rho() for pair in self.pair.pairs]
         known = [value for value in values if value is not None]
         return reduce(arb.max, known) if len(known) == len(values) else None
 
     def gdp_mu(self) -> arb | None:
         """The largest."""
-        values = [pair.gdp_mu() for pair in self.pairs]
+        values = [pair.moments().gdp_mu() for pair in self.pair.pairs]
         known = [value for value in values if value is not None]
         return reduce(arb.max, known) if len(known) == len(values) else None
 
     def gdp_mu_lower(self, direction: Direction) -> arb | None:
         """The largest of those that have a share."""
-        shares = zip(self.weights.listed(), self.pairs, strict=True)
-        values = [pair.gdp_mu_lower(direction) for share, pair in shares if share > 0]
+        shares = zip(self.pair.weights.listed(), self.pair.pairs, strict=True)
+        values = [pair.moments().gdp_mu_lower(direction) for share, pair in shares if share > 0]
         known = [value for value in values if value is not None]
         return reduce(arb.max, known) if known else None
-
-    def _sum(self, balls: Sequence[arb]) -> arb:
-        return sum((share * ball for share, ball in zip(self.weights.listed(), balls, strict=True)), arb(0))
 
 
 def _joined(parts: Sequence[Enclosure]) -> Enclosure:

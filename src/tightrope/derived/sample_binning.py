@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from ..facets.parameter_binning import ParameterBinning
+from ..operators import bin_sampled, sampling_of
 from ..pair import Pair, Sampling
 from ..relation import Direction
 from .poisson import poisson_pair
@@ -23,7 +24,7 @@ BINNING_RATES_MAX = 8  # that are kept as they are
 
 def bin_sample_parameters(like: Sequence[tuple[Pair, int]], cells: int, mixed: bool) -> ParameterBinning | None:
     """Pools of samples of one direction; None where they would be no fewer."""
-    samples: Samples = [(known, count) for pair, count in like if (known := pair.sampling()) is not None]
+    samples: Samples = [(known, count) for pair, count in like if (known := sampling_of(pair)) is not None]
     if len(like) <= 2 * cells or len(samples) < len(like):
         return None
     rates = sorted({sample.rate for sample, _ in samples})
@@ -49,7 +50,7 @@ def _by_rate(samples: Samples, cells: int, mixed: bool) -> ParameterBinning:
     for (rate, direction, _), bases in groups.items():
         make = partial(poisson_pair, rate=rate, direction=direction)
         uses = list(bases.items())
-        pooled = uses[0][0].bin_sampled_parameters(uses, make, max(1, cells // len(groups)), mixed)
+        pooled = bin_sampled(uses[0][0], uses, make, max(1, cells // len(groups)), mixed)
         same = [(make(base), count) for base, count in uses]
         pools.below.extend(same if pooled is None else pooled.below)
         pools.above.extend(same if pooled is None else pooled.above)

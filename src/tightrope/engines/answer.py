@@ -12,10 +12,11 @@ from ..bound import ErrorBreakdown, error_lines
 from ..errors import agreed
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.directed import next_up
+from ..operators import of_bounds
 from ..question import PROBABILITIES, SIGNED
 from .evaluation import Evaluator, Term
 from .extremes_of_loss import LossExtremes
-from .selection import CLOSED_FORM, FALLBACK, Candidate, Engine
+from .selection import CLOSED_FORM, FALLBACK, Candidate, Engine, Promise
 from .tuning import WIDE_EPSILON
 
 
@@ -47,7 +48,7 @@ class Answer:
     @property
     def final(self) -> bool:
         """Whether no other engine can say more: an exact formula in balls."""
-        return self.engine.exact and self.arithmetic == "ball"
+        return self.engine.promises(Promise.LAST_WORD) and self.arithmetic == "ball"
 
     def wide_epsilon(self, point: Point) -> bool:
         """Whether the engine missed where epsilon lies: its lower end is then a better place to aim at."""
@@ -92,7 +93,7 @@ def common(answers: Sequence[Answer], terms: Iterable[Term]) -> Answer:
     """
     below, above = max(answers, key=lambda answer: answer.lower), min(answers, key=lambda answer: answer.upper)
     lower, upper = below.lower, above.upper
-    if lower > upper and any(pair.of_bounds() for pair, _ in terms):
+    if lower > upper and any(of_bounds(pair) for pair, _ in terms):
         lower = upper
     agreed(lower, upper, below.engine.name, above.engine.name)
     return replace(min(answers, key=lambda answer: (answer.width, -answer.lower)), lower=lower, upper=upper)

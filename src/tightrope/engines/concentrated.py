@@ -1,6 +1,6 @@
 """What zCDP says of a composition: two formulas in balls, which hold without any engine.
 
-With K(c) <= c (c + 1) rho for all parts together (Pair.zcdp_rho) and w their infinite mass,
+With K(c) <= c (c + 1) rho for all parts together (Moments.zcdp_rho) and w their infinite mass,
 delta(epsilon) <= w + e^(K(c) - c epsilon), at the best c at most w + e^(-(epsilon - rho)^2/(4 rho)) for epsilon > rho;
 so epsilon(delta) <= rho + 2 sqrt(rho log(1/(delta - w))) for delta > w.
 Guarantee: upper. Reference: Bun, Steinke 2016, Prop. 1.3.
@@ -25,7 +25,7 @@ def above_by_rho(terms: Sequence[Term], point: Point, mass: float) -> float:
     with suppress(UnsupportedMechanism, OverflowError), working_precision(BITS_START):
         rho = arb(0)
         for pair, count in terms:
-            one = pair.zcdp_rho()
+            one = pair.moments().zcdp_rho()
             if one is None:
                 return math.inf
             rho += count * one

@@ -101,13 +101,6 @@ def loss_extremes(terms: Sequence[Term]) -> LossExtremes:
         return LossExtremes(_leaked(terms), supremum)
 
 
-def conditioned_on_finite_loss(terms: Sequence[Term]) -> tuple[Term, ...] | None:
-    """The terms renormalised without their leaks; None where one of them leaks in another way."""
-    kept = [(pair.conditioned_on_finite_loss(), count) for pair, count in terms]
-    found = tuple((pair, count) for pair, count in kept if pair is not None)
-    return found if len(found) == len(kept) else None
-
-
 def rest_above(mass: arb, delta: float) -> tuple[float, float] | None:
     """(delta - w)/(1 - w) rounded down and up, where delta is next to w and above it; else None."""
     with working_precision(EXTREME_BITS):

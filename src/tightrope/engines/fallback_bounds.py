@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from ..bound import ErrorBreakdown, error_lines
 from ..errors import agreed
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ..operators import is_opaque
 from .evaluation import Evaluation, Evaluator, Term
 from .events import lower_by_events
 from .extremes_of_loss import loss_extremes
@@ -43,7 +44,7 @@ class FallbackBounds(Evaluator):
 
             upper = min(delta_above(self.terms, epsilon, self.mass[1]), 1.0)
         lower = self.mass[0]
-        if len(self.terms) <= TERMS_MAX and not any(pair.opaque() for pair, _ in self.terms):
+        if len(self.terms) <= TERMS_MAX and not any(is_opaque(pair) for pair, _ in self.terms):
             lower = max(lower, lower_by_events(self.terms, epsilon))
         lines = error_lines(truncation=upper - lower)
         return Evaluation(*agreed(lower, upper, "single events", "moments"), ErrorBreakdown(lines, lines))

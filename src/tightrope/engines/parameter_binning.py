@@ -1,6 +1,6 @@
 """Compositions of thousands of kinds, between two of a few hundred.
 
-Where a call has not the time for as many cgfs as there are kinds, the families pool them (facets/parameter_binning.py):
+Where a call has not the time for as many cgfs as there are kinds, the families pool them (normal_form.py):
 uses that are dominated have the lower end, uses that dominate the upper one. First by combinations of two kinds, whose
 distance falls with the square of the number of cells; where these tell little, by the next kind on either side, which
 every engine knows.
@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from .. import compute_budget
 from ..bound import ErrorBreakdown
 from ..errors import UnsupportedMechanism, WorkExhausted, agreed
-from ..facets.parameter_binning import bin_parameters_of
 from .answer import Answer, Point, common
 from .evaluation import Term
+from .normal_form import COMBINED_KINDS, NEXT_KINDS, Terms
 from .tuning import BINNING_AIM, BINNING_SHARE, BINNING_WIDE, KIND_UNITS, KINDS_MIN, PARAMETER_BINS, ROUGHLY
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ Make = Callable[[Sequence[Term]], "Planner"]
 class BinnedPlanners:
     """The planners of what is below and above."""
 
-    def __init__(self, terms: Sequence[Term], make: Make) -> None:
+    def __init__(self, terms: Terms, make: Make) -> None:
         self._terms, self._make = terms, make
         self._made: dict[bool, tuple[Planner, Planner] | None] = {}
 
@@ -45,9 +45,9 @@ class BinnedPlanners:
         if mixed not in self._made:
             self._made[mixed] = None
             with suppress(WorkExhausted):
-                pools = bin_parameters_of(self._terms, PARAMETER_BINS[mixed], mixed)
-                if pools is not None:
-                    self._made[mixed] = self._make(pools.below), self._make(pools.above)
+                sides = (COMBINED_KINDS if mixed else NEXT_KINDS).sides(self._terms)
+                if sides is not None:
+                    self._made[mixed] = self._make(sides.below[0]), self._make(sides.above)
         return self._made[mixed]
 
     @property

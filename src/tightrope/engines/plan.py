@@ -11,24 +11,25 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
 
 from flint import arb
 
 from .. import compute_budget
 from ..bound import ErrorBreakdown, error_lines
-from ..derived.plain import plain_ends
-from ..derived.poisson import sampled_once
-from ..derived.product import unfolded
 from ..errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhausted, agreed
 from ..kernels import fp_environment
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ..operators import finite_law, has_bracket_only
 from ..question import AUTO, Question
 from . import fallback_bounds
 from .answer import Answer, Point, answered, common, exact, from_edges, nothing_known
 from .evaluation import Evaluator, SelfInverse, Term, inverse
-from .extremes_of_loss import conditioned_on_finite_loss, loss_extremes, rest_above
+from .extremes_of_loss import loss_extremes, rest_above
+from .normal_form import FINITE_LOSSES, ONE_SAMPLE, SIMPLER_PAIRS, Rule
 from .parameter_binning import BinnedPlanners
-from .selection import ENGINE_NAMES, FALLBACK, Candidate, Engine, candidates
+from .selection import ENGINE_NAMES, FALLBACK, Candidate, Engine, Promise, candidates
 from .tuning import (
     AHEAD,
     DEAR,
@@ -44,8 +45,9 @@ from .tuning import (
 )
 
 
-class Planner:
-    """Answers questions about one direction of one composition; what was prepared for one serves the next if it can.
+class Selection:
+    """Answers questions about terms as they are by the cheapest engine; what was prepared for one serves the next if it
+    can.
 
     unfinished names the engines that time or memory ended, skipped those that were not expected to pay.
     """
@@ -60,24 +62,18 @@ class Planner:
         # Where float64 is not what its bounds rest on, balls answer.
         self._proof, self._auto = question.proof or not fp_environment.trusted(), engine == AUTO
         # The law of a product is for one engine, which asks the others.
-        self._bracketed = any(pair.has_bracket_only() for pair, _ in terms)
+        self._bracketed = any(has_bracket_only(pair) for pair, _ in terms)
         self._ladder = candidates(engine, self._bracketed, self._proof)
         demand_normal(self.terms)
         self._edges = loss_extremes(terms)
         self._several = several
-        self._sides: tuple[Planner, ...] | None = None
-        self._plain: tuple[Planner, ...] | None = None
-        self._pooling = BinnedPlanners(self.terms if self._auto else (), lambda side: Planner(side, question, several))
         self._last: tuple[Candidate, Evaluator] | None = None
         self._served = 0.0, 0.0  # the epsilon that it was prepared at, and the largest that it served
 
     def answer(self, point: Point, accuracy: float) -> Answer:
-        """The straight path; what is wide is also held against simpler pairs, where there are any."""
+        """The straight path."""
         demand_normal(point)
-        if self._pooling.wanted():
-            return self._pooling.answer(point, accuracy)
-        answer = self._by_candidates(point, accuracy)
-        return self._within(answer, point) if self._bracketed and answer.relative_width > ROUGHLY else answer
+        return self._by_candidates(point, accuracy)
 
     def _by_candidates(self, point: Point, accuracy: float) -> Answer:
         """Known edges, then the ladder of engines until one is narrow enough."""
@@ -92,12 +88,12 @@ class Planner:
             if (
                 best is not None
                 and best.engine == candidate.engine
-                and (best.arithmetic == "ball" or candidate.engine.settles)
+                and (best.arithmetic == "ball" or candidate.engine.promises(Promise.OWN_BALLS))
             ):
                 continue  # it went to balls by itself where that helps
             if candidate.engine in refused:
                 continue  # what is not proven to converge is not in balls either
-            if best is None and candidate.engine.weighs and self._dear(accuracy):
+            if best is None and candidate.engine.takes == "beat" and self._dear(accuracy):
                 first = self._tried(candidate, point, FIRST_WIDTH, math.inf)
                 early = first if isinstance(first, Answer) else None
             found = self._tried(candidate, point, accuracy, math.inf if best is None else best.relative_width)
@@ -122,7 +118,7 @@ class Planner:
 
     def _dear(self, accuracy: float) -> bool:
         """Whether one question takes so long that there should be an answer before, should time run out."""
-        cost = sum(pair.hockey_stick_cost() for pair, _ in self.terms if pair.finite() is None)
+        cost = sum(pair.hockey_stick_cost() for pair, _ in self.terms if finite_law(pair) is None)
         return not (self._several or self._proof) and accuracy <= DEAR_SHARE * FIRST_WIDTH and cost >= DEAR_COST
 
     def _tried(
@@ -150,17 +146,21 @@ class Planner:
                 or self._again(point, accuracy)
                 or self._next_to_nothing(point)
                 or self._conditioned_on_finite_loss(point, accuracy)
-                or self._joined(point, accuracy)
+                or self._rewritten(point, accuracy)
             )
+        return None
+
+    def _rewritten(self, point: Point, accuracy: float) -> Answer | None:
+        """By terms in their place, where a rule says so."""
         return None
 
     def _conditioned_on_finite_loss(self, point: Point, accuracy: float) -> Answer | None:
         """epsilon where delta is next to the infinite mass: that of the composition without its leaks."""
         levels = rest_above(self._edges.mass, point.given) if point.quantity == "epsilon" else None
-        terms = None if levels is None else conditioned_on_finite_loss(self.terms)
-        if levels is None or terms is None:
+        sides = None if levels is None else FINITE_LOSSES.sides(self.terms)
+        if levels is None or sides is None:
             return None
-        inner = Planner(terms, self._question, several=False)
+        inner = type(self)(sides.above, self._question, several=False)
         with suppress(UnsupportedMechanism):
             answer = inner.answer(Point("epsilon", levels[0]), accuracy)
             other = answer if levels[1] == levels[0] else inner.answer(Point("epsilon", levels[1]), accuracy)
@@ -169,7 +169,7 @@ class Planner:
             return replace(answer, lower=lower, upper=upper)
         return None
 
-    def _heard(self, *others: Planner) -> None:
+    def _heard(self, *others: Selection) -> None:
         """What other planners did not finish, this one did not either."""
         self.unfinished |= {engine for other in others for engine in other.unfinished}
         self.skipped |= {engine for other in others for engine in other.skipped}
@@ -181,7 +181,7 @@ class Planner:
         epsilon is 0. Where moments show that delta is met at NEXT_TO_NOTHING already, nobody asks for more.
         """
         dear = self._bracketed and any(
-            pair.has_bracket_only() and pair.hockey_stick_cost() > DEAR for pair, _ in self.terms
+            has_bracket_only(pair) and pair.hockey_stick_cost() > DEAR for pair, _ in self.terms
         )
         if point.quantity == "delta" or dear:
             return None
@@ -199,11 +199,11 @@ class Planner:
         if self._auto and not self._proof:
             from .chernoff import delta_above
 
-            with Candidate(FALLBACK, False).arithmetic():
+            with Candidate(FALLBACK, "float64").running():
                 if delta_above(self.terms, NEXT_TO_NOTHING, upper_float(self._edges.mass), point.given) <= point.given:
                     lines = error_lines(truncation=point.given)
                     return answered(
-                        Candidate(FALLBACK, False),
+                        Candidate(FALLBACK, "float64"),
                         fallback_bounds.prepare(self.terms),
                         0.0,
                         NEXT_TO_NOTHING,
@@ -211,33 +211,15 @@ class Planner:
                     )
         return None
 
-    def _joined(self, point: Point, accuracy: float) -> Answer | None:
-        """Samples of samples as one: the rate is between two doubles, so the answer is between theirs."""
-        if self._sides is None:
-            joined = [(sampled_once(pair), count) for pair, count in self.terms]
-            sides = [tuple((ends[side], count) for ends, count in joined) for side in (0, 1)]
-            made = () if sides[0] == self.terms else dict.fromkeys(sides)
-            self._sides = tuple(Planner(side, self._question, self._several) for side in made)
-        if not self._sides:
-            return None
-        with suppress(UnsupportedMechanism):
-            with compute_budget.part(1.0 / len(self._sides)):
-                below = self._sides[0].answer(point, accuracy)
-            above = self._sides[-1].answer(point, accuracy) if len(self._sides) > 1 else below
-            self._heard(*self._sides)
-            lower, upper = agreed(below.lower, above.upper, "the lower rate", "the higher rate")
-            return replace(above, lower=lower, upper=upper)
-        return None
-
     def _climb(self, candidate: Candidate, point: Point, accuracy: float, beat: float) -> Answer:
         """One rung's answer; an engine that missed where epsilon lies is asked once more at its lower end."""
-        if candidate.engine.moments and self._ahead(point) > 0.0:
+        if candidate.engine.promises(Promise.MOMENTS) and self._ahead(point) > 0.0:
             with suppress(UnsupportedMechanism, OverflowError, WorkExhausted):
                 answer = self._ask(candidate, point, accuracy, near=point.given + self._ahead(point))
                 if answer.meets(accuracy, point.quantity):
                     return answer
         answer = self._ask(candidate, point, accuracy, beat=beat)
-        if not (candidate.engine.aims and answer.wide_epsilon(point)):
+        if not (candidate.engine.promises(Promise.SECOND_AIM) and answer.wide_epsilon(point)):
             return answer
         with suppress(UnsupportedMechanism, OverflowError, WorkExhausted):
             return min(answer, self._ask(candidate, point, accuracy, near=answer.lower), key=lambda each: each.width)
@@ -253,50 +235,17 @@ class Planner:
         with compute_budget.grace():
             if self._last is not None:
                 candidate, evaluator = self._last
-                with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), candidate.arithmetic():
+                with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), candidate.running():
                     known.append(self._read(candidate, evaluator, point, FALLBACK_TOLERANCE))
             if best is None or not best.width < math.inf:
-                candidate = Candidate(FALLBACK, self._proof)
-                with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), candidate.arithmetic():
+                candidate = Candidate(FALLBACK, "ball" if self._proof else "float64")
+                with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), candidate.running():
                     rough = fallback_bounds.prepare(self.terms, proof=self._proof)
                     known.append(self._read(candidate, rough, point, FALLBACK_TOLERANCE))
         if best is None or not best.width < math.inf:
             with compute_budget.uncounted():
                 known.append(self._unknown(point))
         return common(known, self.terms)
-
-    def takes_long(self) -> bool:
-        """Whether its answers may take so long that there are simpler pairs to fall back on."""
-        return any(each.plainer() is not None for pair, _ in unfolded(self.terms) for each in (pair, *pair.bases()))
-
-    def _within(self, wide: Answer, point: Point) -> Answer:
-        """Cut to what simpler pairs above and below say; from what was kept for that."""
-        with suppress(WorkExhausted), compute_budget.grace():
-            for index, planner in enumerate(() if compute_budget.over() else self._plain_sides()):
-                with (
-                    suppress(WorkExhausted, UnsupportedMechanism, OverflowError),
-                    compute_budget.part(PLAIN_SHARE, clock=True),
-                ):
-                    answer = planner.answer(point, ROUGHLY)
-                    if index == 0:
-                        wide = replace(wide, upper=min(wide.upper, answer.upper))
-                    else:
-                        wide = replace(wide, lower=max(wide.lower, answer.lower))
-                    agreed(wide.lower, wide.upper, "a simpler pair below", "a simpler pair above")
-        return wide
-
-    def _plain_sides(self) -> tuple[Planner, ...]:
-        """Who answers for simpler pairs: one above, and some below; nobody where there are none."""
-        if self._plain is None:
-            ends = [(plain_ends(pair), count) for pair, count in unfolded(self.terms)]
-            above = [(each.above, count) for each, count in ends]
-            below = [
-                [(each.below[min(index, len(each.below) - 1)], count) for each, count in ends]
-                for index in range(max(len(each.below) for each, _ in ends))
-            ]
-            sides = [] if above == unfolded(self.terms) else [above, *below]
-            self._plain = tuple(Planner(side, self._question, self._several) for side in sides)
-        return self._plain
 
     def _unknown(self, point: Point) -> Answer:
         """What holds without any engine: the infinite mass, the supremum of the loss, and what zCDP says."""
@@ -313,8 +262,6 @@ class Planner:
 
     def stays_below(self, point: Point, other: Answer) -> bool:
         """Whether one loose evaluation proves that the answer is at or below the lower end of another direction's."""
-        if self._pooling.wanted():
-            return self._pooling.above.stays_below(point, other)
         if point.quantity == "epsilon" and other.lower == 0.0:
             known = self._known(point, ROUGHLY)
             return known is not None and known.upper <= other.lower  # else what is small is cheaper found than compared
@@ -325,7 +272,7 @@ class Planner:
         known = from_edges(self._edges, Point("delta", epsilon))  # as beyond every loss
         if (known is not None and known.upper <= delta) or self._seen_below(epsilon, delta):
             return True
-        if other.engine.moments and other.arithmetic == "float64":
+        if other.engine.promises(Promise.MOMENTS) and other.arithmetic == "float64":
             # The moments cost a fraction of a contour, and mostly they are enough; if not, a contour as there is.
             if self.below_by_moments(epsilon, delta, other.parameters.get("tilt")):
                 return True
@@ -333,16 +280,16 @@ class Planner:
                 suppress(WorkExhausted, UnsupportedMechanism, OverflowError),
                 compute_budget.part(compute_budget.ENGINE_SHARE),
             ):
-                rough = self._climb(Candidate(other.engine, ball=False), Point("delta", epsilon), ROUGHLY, math.inf)
+                rough = self._climb(Candidate(other.engine, "float64"), Point("delta", epsilon), ROUGHLY, math.inf)
                 if rough.upper <= delta:
                     return True
         return self.answer(Point("delta", epsilon), ROUGHLY).upper <= delta
 
     def _seen_below(self, epsilon: float, delta: float) -> bool:
         """Whether the evaluator that served last proves that so much delta will do."""
-        if self._last is None or not (self._last[0].ball or fp_environment.trusted()) or epsilon == math.inf:
+        if self._last is None or not self._last[0].sound or epsilon == math.inf:
             return False
-        with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), self._last[0].arithmetic():
+        with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), self._last[0].running():
             return self._last[1].delta(epsilon).upper <= delta
         return False
 
@@ -351,7 +298,7 @@ class Planner:
         from .chernoff import delta_above
 
         start, mass = near if isinstance(near, float) else 1.0, upper_float(self._edges.mass)
-        with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), Candidate(FALLBACK, False).arithmetic():
+        with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), Candidate(FALLBACK, "float64").running():
             return not self._proof and delta_above(self.terms, epsilon, mass, delta, start) <= delta
         return False
 
@@ -360,12 +307,10 @@ class Planner:
         if self._last is None:
             return None
         candidate, evaluator = self._last
-        if not (candidate.ball or fp_environment.trusted()) or (
-            point.quantity == "epsilon" and not isinstance(evaluator, SelfInverse)
-        ):
+        if not candidate.sound or (point.quantity == "epsilon" and not isinstance(evaluator, SelfInverse)):
             return None
         found = None
-        with suppress(UnsupportedMechanism, OverflowError), candidate.arithmetic():
+        with suppress(UnsupportedMechanism, OverflowError), candidate.running():
             found = self._read(candidate, evaluator, point, accuracy)
         # It may have been made loosely, to compare directions: what counts as narrow next to 0 is not narrow for it.
         if found is None or not (found.meets(accuracy, point.quantity) and found.relative_width <= accuracy):
@@ -379,7 +324,7 @@ class Planner:
     ) -> Answer:
         """The engine's answer, prepared at an epsilon that is near if there is one."""
         epsilon = point.given if near is None and point.quantity == "delta" else near
-        with candidate.arithmetic():
+        with candidate.running():
             evaluator = candidate.prepare(
                 self.terms,
                 beat,
@@ -409,6 +354,89 @@ class Planner:
             (found.at_lower.budget if found.at_lower else nothing).lower,
         )
         return answered(candidate, evaluator, found.lower, min(found.upper, ceiling), budget)
+
+
+class SidePlanners(NamedTuple):
+    """Planners of terms below, the most telling first, and of terms above."""
+
+    below: tuple[Planner, ...]
+    above: Planner
+
+
+class Planner(Selection):
+    """Answers questions about one direction of one composition: puts it into its normal form, then selects."""
+
+    @cached_property
+    def _made(self) -> dict[str, SidePlanners | None]:
+        return {}
+
+    @cached_property
+    def _pooling(self) -> BinnedPlanners:
+        return BinnedPlanners(self.terms if self._auto else (), self._like)
+
+    def answer(self, point: Point, accuracy: float) -> Answer:
+        """The straight path; what is wide is also held against simpler pairs, where there are any."""
+        if self._pooling.wanted():
+            demand_normal(point)
+            return self._pooling.answer(point, accuracy)
+        answer = super().answer(point, accuracy)
+        return self._within(answer, point) if self._bracketed and answer.relative_width > ROUGHLY else answer
+
+    def stays_below(self, point: Point, other: Answer) -> bool:
+        if self._pooling.wanted():
+            return self._pooling.above.stays_below(point, other)
+        return super().stays_below(point, other)
+
+    def takes_long(self) -> bool:
+        """Whether its answers may take so long that there are simpler pairs to fall back on."""
+        return self._bracketed and any(SIMPLER_PAIRS.concerns(pair) for pair, _ in self.terms)
+
+    def _like(self, terms: Sequence[Term]) -> Planner:
+        """Who answers the same questions about other terms."""
+        return Planner(terms, self._question, self._several)
+
+    def _sides(self, rule: Rule) -> SidePlanners | None:
+        """Who answers for what a rule puts in the place of the terms; None where they stay as they are."""
+        if rule.name not in self._made:
+            sides = rule.sides(self.terms)
+            if sides is None:
+                self._made[rule.name] = None
+            else:
+                planners = {row: self._like(row) for row in dict.fromkeys((*sides.below, sides.above))}
+                self._made[rule.name] = SidePlanners(tuple(planners[row] for row in sides.below), planners[sides.above])
+        return self._made[rule.name]
+
+    def _rewritten(self, point: Point, accuracy: float) -> Answer | None:
+        """Samples of samples as one: the rate is between two doubles, so the answer is between theirs."""
+        sides = self._sides(ONE_SAMPLE)
+        if sides is None:
+            return None
+        low, high = sides.below[0], sides.above
+        with suppress(UnsupportedMechanism):
+            with compute_budget.part(1.0 if high is low else 0.5):
+                below = low.answer(point, accuracy)
+            above = below if high is low else high.answer(point, accuracy)
+            self._heard(low, high)
+            lower, upper = agreed(below.lower, above.upper, "the lower rate", "the higher rate")
+            return replace(above, lower=lower, upper=upper)
+        return None
+
+    def _within(self, wide: Answer, point: Point) -> Answer:
+        """Cut to what simpler pairs above and below say, the one above first; from what was kept for that."""
+        with suppress(WorkExhausted), compute_budget.grace():
+            sides = None if compute_budget.over() else self._sides(SIMPLER_PAIRS)
+            for index, planner in enumerate(() if sides is None else (sides.above, *sides.below)):
+                with (
+                    suppress(WorkExhausted, UnsupportedMechanism, OverflowError),
+                    compute_budget.part(PLAIN_SHARE, clock=True),
+                ):
+                    answer = planner.answer(point, ROUGHLY)
+                    if index == 0:
+                        wide = replace(wide, upper=min(wide.upper, answer.upper))
+                    else:
+                        wide = replace(wide, lower=max(wide.lower, answer.lower))
+                    agreed(wide.lower, wide.upper, "a simpler pair below", "a simpler pair above")
+        return wide
 
 
 def demand_normal(value: object) -> None:

@@ -19,6 +19,7 @@ CHAIN = "too long a chain of operators; JSON has no such limit"
 _TEXT = r"""'(?:[^'\\\n]|\\[\\'"])*'|"(?:[^"\\\n]|\\[\\'"])*\""""
 _TOKEN = re.compile(_TEXT + r"|\d\w*|[A-Za-z_]\w*|\s+|[-+]|.", re.ASCII | re.DOTALL)
 _DIGITS = re.compile(r"\d[\d_]*([eE]\d*)?", re.ASCII)
+_CHANGES = re.compile(r"\?|[^\S ]")  # what line_of may change
 _WORD = re.compile(r"[\w?]", re.ASCII)
 _CLOSES = {")": "(", "]": "["}
 _ALPHABET = frozenset("()[].,=*/")
@@ -39,6 +40,8 @@ def tree_of(text: str) -> ast.expr:
 
 def line_of(text: str) -> str:
     """The text as Python's parser gets it: on one line, with a name for the unknown, as many characters."""
+    if not _CHANGES.search(text):
+        return text
     return _TOKEN.sub(lambda match: UNKNOWN if match[0] == "?" else re.sub(r"\s", " ", match[0]), text)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ..facets.finite import Atom, FiniteLaw
 from ..facets.lattice import Lattice, LatticeStep
+from ..facets.moments import Moments
+from ..operators import condition_on_finite_loss
 from ..pair import Pair
 from ..pairs.finite.laws import ListedLaw
 from ..pairs.finite.pair import FinitePair
@@ -15,5 +17,7 @@ __all__ = [
     "Lattice",
     "LatticeStep",
     "ListedLaw",
+    "Moments",
     "Pair",
+    "condition_on_finite_loss",
 ]

@@ -70,10 +70,10 @@ def cumulant_above(pair: Pair, order: float) -> float:
     compute_budget.spend(MOMENT_WORK)
     try:
         with working_precision(BITS_START):
-            formula = pair.log_moment(acb(order))
+            formula = pair.moments().log_moment(acb(order))
             if formula is not None:
                 return upper_float(formula.real)
-            bound = pair.log_moment_above(order)
+            bound = pair.moments().log_moment_above(order)
             above = math.inf if bound is None else upper_float(bound)
         return min(above, _by_supremum(pair, order) if order > QUADRATURE_ORDER_MAX else _by_quadrature(pair, order))
     except (OverflowError, ZeroDivisionError):
@@ -82,7 +82,7 @@ def cumulant_above(pair: Pair, order: float) -> float:
 
 def _value(pair: Pair, z: complex, bits: int) -> acb:
     """K(z) at the working precision."""
-    formula = pair.log_moment(acb(z.real, z.imag))
+    formula = pair.moments().log_moment(acb(z.real, z.imag))
     if formula is not None:
         return formula
     if z.real < -0.5:

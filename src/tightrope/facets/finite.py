@@ -110,7 +110,7 @@ class FiniteLaw(ABC):
         return None
 
     def shifted(self, times: int) -> FiniteLaw | None:
-        """Pair.shifted, for more than one time."""
+        """operators.shifted_pair, for more than one time."""
         return None
 
     def conditioned_on_finite_loss(self) -> FiniteLaw | None:

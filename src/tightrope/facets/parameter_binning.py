@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..operators import bin_parameters
+
 if TYPE_CHECKING:
     from ..pair import Pair
 
@@ -29,7 +31,7 @@ def bin_parameters_of(uses: Uses, cells: int, mixed: bool) -> ParameterBinning |
         families.setdefault(type(pair), []).append((pair, count))
     pools, some = ParameterBinning([], []), False
     for like in families.values():
-        pooled = like[0][0].bin_parameters(like, max(1, cells * len(like) // len(uses)), mixed)
+        pooled = bin_parameters(like[0][0], like, max(1, cells * len(like) // len(uses)), mixed)
         some = some or pooled is not None
         pools.below.extend(like if pooled is None else pooled.below)
         pools.above.extend(like if pooled is None else pooled.above)

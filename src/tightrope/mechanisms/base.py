@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 from ..bound import FrozenMapping
 from ..calls import checked, shortened
+from ..facets.moments import has_bounded_loss
+from ..operators import shifted_pair
 from ..relation import Direction, Relation
 from .attackable import Attackable
 from .facts import Fact, Theorem
@@ -67,7 +69,7 @@ def largest_loss(pairs: Sequence[Pair]) -> arb | None:
 
     largest = arb(0)
     for pair in pairs:
-        if not pair.bounded():
+        if not has_bounded_loss(pair):
             return None
         lowest, highest = pair.loss_range()
         largest = largest.max(highest.max(-lowest))
@@ -130,7 +132,7 @@ class Mechanism(Readable, Attackable, Transformable, metaclass=NamedType):
         A leaf does whose groups attain it, and a sum of Gaussians, which is one shift. The chain of any other product,
         or of a sample, is more than what groups show. Proof: docs/proofs/group.md, section 6.
         """
-        return self.group_tight(size) and self.pair(Direction.REMOVE).shifted(size) is not None
+        return self.group_tight(size) and shifted_pair(self.pair(Direction.REMOVE), size) is not None
 
     def largest_loss(self) -> arb | None:
         """At or above the largest privacy loss of any two values of a record, whichever order each part meets them in,
@@ -177,6 +179,12 @@ class Mechanism(Readable, Attackable, Transformable, metaclass=NamedType):
     def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         """Pairs at or below, for lower ends, where they are not the dominating pair: any may be chosen at each use."""
         return (self.pair(direction),)
+
+    @property
+    def _witnessed_by_pair(self) -> bool:
+        """Whether it is known, before any pair is made, that the only floor is the dominating pair itself."""
+        own = type(self)
+        return own.witnesses is Mechanism.witnesses and own.witnesses_once is Mechanism.witnesses_once
 
     @property
     def attained(self) -> bool:
@@ -298,7 +306,7 @@ class Leaf(Mechanism):
 
     def group_tight(self, size: int) -> bool:
         """Proof: docs/proofs/group.md, sections 2 and 5."""
-        shift = size == 1 or self.universal or self.pair(Direction.REMOVE).shifted(size) is not None
+        shift = size == 1 or self.universal or shifted_pair(self.pair(Direction.REMOVE), size) is not None
         return self.tight and shift
 
     @property

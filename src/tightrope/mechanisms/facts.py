@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..calls import shortened
 from ..errors import InvalidParameter
+from ..operators import is_opaque
 from ..relation import Direction, Relation
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _has(base: Mechanism, fact: Fact, records: int | None) -> bool:
         case Fact.BOUNDED:
             return base.nameless.largest_loss() is not None
         case Fact.TAILS:
-            return not any(base.pair(direction).opaque() for direction in Direction)
+            return not any(is_opaque(base.pair(direction)) for direction in Direction)
         case Fact.ATTAINED:
             return base.attained
         case Fact.ALONE:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ..errors import InvalidParameter
+from ..operators import shifted_pair
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Leaf
@@ -115,7 +116,8 @@ class NoisyMax(Leaf):
         from ..pairs.logistic.pair import LogisticPair
 
         if self.noise != "gumbel":
-            pair = LaplacePair(self.scale, self.sensitivity).shifted(1 if self.monotone else 2)
+            pair = shifted_pair(LaplacePair(self.scale, self.sensitivity), 1 if self.monotone else 2)
+            assert pair is not None
             return pair, pair
         below, above = rate_ends(self._span)
         return LogisticPair(below), LogisticPair(above)

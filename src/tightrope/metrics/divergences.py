@@ -19,6 +19,7 @@ from ..engines.evaluation import Term
 from ..engines.extremes_of_loss import chance, loss_extremes
 from ..errors import WorkExhausted, agreed
 from ..relation import Direction
+from ..transforms.terms import witnessed_by_terms
 from .law import Law, Told
 
 UPPER_SHARE = 0.6  # of the work: for the dominating pairs, where lower ends are of others
@@ -50,7 +51,8 @@ def mean_loss(law: Law) -> Bound:
 def _directed(law: Law, order: float, direction: Direction, known: dict[tuple[Term, ...], Divergence]) -> Divergence:
     """Above by the dominating pairs, below by the best floor of each use."""
     terms = law.terms(direction)
-    choices = law.choices(direction) if law.below else tuple(((pair,), n) for pair, n in terms)
+    real = not law.below or (len(terms) == 1 and witnessed_by_terms(law.mechanism))
+    choices = tuple(((pair,), count) for pair, count in terms) if real else law.choices(direction)
     same = all(floors == (pair,) for (floors, _), (pair, _) in zip(choices, terms, strict=False))
     same = same and len(choices) == len(terms)
 

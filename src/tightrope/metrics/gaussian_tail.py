@@ -1,6 +1,6 @@
 """How far out a Gaussian pair is above a composition for ever: what finitely many points leave open.
 
-Unbounded parts have K(c) <= c (c + 1) rho (Pair.zcdp_rho), bounded ones K(c) <= c s, s their largest loss. Together,
+Unbounded parts have K(c) <= c (c + 1) rho (Moments.zcdp_rho), bounded ones K(c) <= c s, s their largest loss. Together,
 with v = 2 rho, H(e^t) <= e^(-(t - s - v/2)^2/(2 v)) c^c/(c + 1)^(c + 1), c = (t - s - v/2)/v > 0. For a mu with mu^2 >
 v let r(t) be the log of H_mu(e^t) over that. With x = t/mu - mu/2 > 0, y = x + mu,
 r'(t) >= t (1/v - 1/mu^2) - s/v - k/t, k = 1 + (x/y + y/x)/2 + 1/(x y) - min(1, t/(t - s + v/2)), which falls with t, so
@@ -48,9 +48,9 @@ def lines(terms: Sequence[Term]) -> tuple[Line, ...]:
 
 def _of_pair(pair: Pair) -> tuple[tuple[arb, arb], ...]:
     """(s, rho) with K(c) <= c s + c (c + 1) rho, of one use, from its own rho to what it has for its large losses."""
-    rho, highest = pair.zcdp_rho(), pair.loss_range().highest
+    rho, highest = pair.moments().zcdp_rho(), pair.loss_range().highest
     top = ((highest.max(arb(0)), arb(0)),) if highest.is_finite() else ()
-    return (arb(0), arb.pos_inf() if rho is None else rho), *pair.approximate_zcdp(), *top
+    return (arb(0), arb.pos_inf() if rho is None else rho), *pair.moments().approximate_zcdp(), *top
 
 
 def stays_above(mu: float, start: float, known: Sequence[Line]) -> bool:

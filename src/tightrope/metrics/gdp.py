@@ -3,7 +3,7 @@
 mu = sup over both orders of the two laws and t >= 0 of mu(t), H_{mu(t)}(e^t) = H(e^t); with delta_least only over the t
 with H(e^t) >= delta_least, so that the Gaussian has at least the epsilon of the run at every delta from there on.
 None: H stays above its mass of infinite loss, and H_mu falls to 0. By formulas: a Gaussian that dominates every part
-(Pair.gdp_mu, mu^2 add up), and one that H follows in the limit (Pair.gdp_mu_lower); where they agree that is it.
+(Moments.gdp_mu, mu^2 add up), and one that H follows in the limit (Moments.gdp_mu_lower); where they agree that is it.
 Else a certified maximum over cells (gaussian_scan), with what lies beyond the last point (gaussian_tail).
 Guarantee: both ends. Proof: docs/proofs/gdp.md.
 Reference: Dong, Roth, Su 2022, Gaussian differential privacy, Def. 2.6 and Cor. 3.3.
@@ -28,6 +28,7 @@ from ..kernels.ball import BITS_START, lower_float, upper_float, working_precisi
 from ..kernels.directed import next_up
 from ..kernels.normal_shift import quantile_above
 from ..kernels.search import Compared, compare, invert
+from ..operators import sampling_of
 from ..relation import Direction
 from ..transforms.terms import fixed_choices
 from .gaussian_scan import Largest, LawOrder, ShiftPoint, ShiftSearch
@@ -119,9 +120,9 @@ def _most(balls: Iterable[arb]) -> arb:
 
 def _formulas(orders: Sequence[_Order]) -> tuple[float, float]:
     """mu of the limits of the real pairs, and of Gaussians that dominate; 0 and inf where none is known."""
-    above = [_square((pair.gdp_mu(), count) for pair, count in run) for order in orders for run in order.runs]
+    above = [_square((pair.moments().gdp_mu(), count) for pair, count in run) for order in orders for run in order.runs]
     limits = [
-        _square((pair.gdp_mu_lower(way) or arb(0), count) for pair, count in run)
+        _square((pair.moments().gdp_mu_lower(way) or arb(0), count) for pair, count in run)
         for order in orders
         for run in order.witnesses
         for way in Direction
@@ -260,7 +261,7 @@ def _budget(cells: float, tail: float, place: ShiftPoint, lower: float) -> Error
 
 def _by_formula(law: Law, orders: Sequence[_Order], low: float, high: float) -> Bound:
     """Where a Gaussian that dominates is also the limit."""
-    sampled = any(pair.sampling() is not None for order in orders for run in order.runs for pair, _ in run)
+    sampled = any(sampling_of(pair) is not None for order in orders for run in order.runs for pair, _ in run)
     reason = "the squares of mu add up"
     if sampled:
         reason += (

@@ -146,5 +146,5 @@ def _reason(rho: SmallestRho, upper: float, terms: Sequence[Term], none: str) ->
 def _mixed(terms: Sequence[Term]) -> bool:
     """Whether some part tends to Gaussian noise and is not Gaussian noise: its cgf is no formula."""
     with working_precision(BITS_START):
-        parts = [pair for pair, _ in terms if pair.gdp_mu_lower(Direction.REMOVE) is not None]
-        return any(pair.log_moment(acb(1)) is None for pair in parts)
+        parts = [pair for pair, _ in terms if pair.moments().gdp_mu_lower(Direction.REMOVE) is not None]
+        return any(pair.moments().log_moment(acb(1)) is None for pair in parts)

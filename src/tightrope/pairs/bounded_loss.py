@@ -19,6 +19,7 @@ import numpy as np
 from flint import acb, arb
 
 from ..facets.cgf import CfDecay, Cgf, Cumulants
+from ..facets.moments import Moments
 from ..kernels.ball import BITS_START, complex_log, upper_float, working_precision
 from ..kernels.double_double import DoubleDouble
 from ..pair import LossRange, Pair, Tails
@@ -71,6 +72,16 @@ class BoundedLossPair(TwoEdges, Pair):
     def loss_range(self) -> LossRange:
         edge = self.ball_edge()
         return LossRange(-edge, edge)
+
+    def moments(self) -> BoundedLossMoments:
+        return BoundedLossMoments(self)
+
+
+class BoundedLossMoments(Moments[BoundedLossPair]):
+    """By the formula of its edges."""
+
+    def log_moment(self, z: acb) -> acb:
+        return self.pair.log_moment(z)
 
 
 @dataclass(frozen=True)

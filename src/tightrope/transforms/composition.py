@@ -92,7 +92,11 @@ class Composition(Mechanism):
 
     @property
     def relation(self) -> Relation | None:
-        return next((relation for part, _ in self.parts if (relation := part.relation) is not None), None)
+        for part, _ in self.parts:
+            relation = part.relation
+            if relation is not None:
+                return relation
+        return None
 
     @property
     def tight(self) -> bool:
@@ -163,6 +167,10 @@ class Composition(Mechanism):
         if self.relation is Relation.REPLACE and not all(settled(part) for part, _ in self.parts):
             return False
         return all(part.group_tight(size) for part, _ in self.parts)
+
+    @property
+    def _witnessed_by_pair(self) -> bool:
+        return all(part._witnessed_by_pair for part, _ in self.parts)
 
     def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         """One alternative of each part for all of its uses: some of what may be chosen."""

@@ -18,6 +18,7 @@ from ..derived.group_privacy import group_privacy_pair
 from ..derived.poisson import poisson_pair
 from ..mechanisms.facts import Theorem
 from ..mechanisms.parameters import probability
+from ..operators import sampled_replacement, shifted_pair
 from ..pair import Pair
 from ..relation import Direction, Relation, relation_named
 from .base import Transformation
@@ -110,7 +111,7 @@ class Poisson(Transformation):
     def _replaced(self) -> Pair | None:
         """The pair of a replaced record where that is one of its family."""
         base = self.base.pair(Direction.REMOVE)
-        return base.shifted(2) if self.rate == 1.0 else base.sampled_replacement(self.rate)
+        return shifted_pair(base, 2) if self.rate == 1.0 else sampled_replacement(base, self.rate)
 
     def pair(self, direction: Direction) -> Pair:
         if self.relation is Relation.ADD_REMOVE or self.rate == 0.0:
@@ -150,6 +151,10 @@ class Poisson(Transformation):
         if self.relation is Relation.ADD_REMOVE and self.rate in (0.0, 1.0):
             return self.base.group_tight(size)
         return self.base.nameless.one_event(size)
+
+    @property
+    def _witnessed_by_pair(self) -> bool:
+        return self.neighbours == Relation.ADD_REMOVE.value and self.base._witnessed_by_pair
 
     def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         if self.relation is Relation.REPLACE:

@@ -21,6 +21,7 @@ from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
 from ..mechanisms.facts import Theorem
 from ..mechanisms.parameters import whole
+from ..operators import hidden_participation, shifted_pair
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
@@ -123,12 +124,12 @@ class ShuffledBatches(Transformation):
         """What a group of so many shows."""
         if self.steps == 1:
             return (self._moved(size**2),)
-        shown = self._moved(1).hidden_participation(self.steps, size)
+        shown = hidden_participation(self._moved(1), self.steps, size)
         return tuple(dict.fromkeys(order for pair in shown for order in (pair, pair.reversed())))
 
     def _moved(self, square: int) -> Pair:
         """The base at 2 C times the root of this."""
-        moved = self.base.pair(Direction.REMOVE).shifted(2)
+        moved = shifted_pair(self.base.pair(Direction.REMOVE), 2)
         if moved is None:
             raise InvalidParameter("shuffled batches: the sensitivity of the base is too large")
         return product_pair([(moved, square)])

@@ -15,6 +15,7 @@ from fractions import Fraction
 from ..derived.group_privacy import group_privacy_pair
 from ..derived.product import Factor, merged, product_pair
 from ..mechanisms.base import Mechanism
+from ..operators import shifted_pair
 from ..pair import Pair
 from ..relation import Direction, Relation
 
@@ -35,6 +36,12 @@ def choices_of(law: Mechanism, direction: Direction, pointwise: bool = False) ->
     if pointwise and law.parts == ((law, 1),):
         return ((law.witnesses_once(direction), 1),)
     return tuple((part.witnesses(direction), count) for part, count in law.parts)
+
+
+def witnessed_by_terms(law: Mechanism) -> bool:
+    """Whether it is known, before any pair is made, that real neighbours have the terms themselves; a record that is
+    replaced may meet either order of each use."""
+    return law.relation is not Relation.REPLACE and law._witnessed_by_pair
 
 
 def concentrated(law: Mechanism) -> tuple[Mechanism, Mechanism] | None:
@@ -69,7 +76,7 @@ def replacement_witnesses(law: Mechanism, size: int = 1) -> tuple[Pair, ...]:
     tell more."""
     found = []
     for run in fixed_choices(_replaced_choices(law.nameless)):
-        shifted = [(pair.shifted(size) or pair, count) for pair, count in run]
+        shifted = [(shifted_pair(pair, size) or pair, count) for pair, count in run]
         found.append(product_pair(shifted))
     return tuple(dict.fromkeys(found))
 

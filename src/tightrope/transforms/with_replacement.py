@@ -25,6 +25,7 @@ from ..kernels.ball import BITS_START, lower_float, upper_float, working_precisi
 from ..kernels.binomial import binomial_mass, binomial_tails, guard_bits
 from ..mechanisms.facts import Theorem
 from ..mechanisms.parameters import whole
+from ..operators import finite_law, shift_mixture, shifted_pair
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
@@ -146,7 +147,7 @@ class WithReplacement(Transformation):
         from ..derived.fixed_size_subsampled import fixed_size_subsampled_pair
 
         one, two = replaced_pair(self.base), replaced_pair(self.base, 2)
-        known = one.shifted(2) is not None or two.finite() is not None
+        known = shifted_pair(one, 2) is not None or finite_law(two) is not None
         tops = _tops(self.batch, Fraction(size, self.records), SINGLE_MAX if known else GROUP_PRIVACY_MAX)
         weights = Multiplicities(self.batch, self.records, tops, size)
         pairs = tuple(replaced_pair(self.base, top) for top in tops)
@@ -168,10 +169,8 @@ class WithReplacement(Transformation):
         for floor in replacement_witnesses(self.base):
             for way in Direction:
                 few = self.batch <= COPIES_MAX
-                copies = (
-                    floor.mixture(BinomialParticipation(self.batch, rates(1, self.records)[0]), way) if few else None
-                )
-                found.append(copies or sampled_pair(floor, rate, way))
+                law = BinomialParticipation(self.batch, rates(1, self.records)[0]) if few else None
+                found.append((law and shift_mixture(floor, law, way)) or sampled_pair(floor, rate, way))
         return tuple(dict.fromkeys(found))
 
 

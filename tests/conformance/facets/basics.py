@@ -7,6 +7,7 @@ from flint import arb
 
 from tests.oracle.precision import ball, precision
 from tests.oracle.truth import Truth
+from tightrope.facets.moments import has_bounded_loss
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.double_double import double_double
 from tightrope.kernels.enclosure import around, exact
@@ -94,7 +95,7 @@ def loss_range(asked: Asked) -> bool:
 
 def bounded(asked: Asked) -> bool:
     """May say no where the loss is bounded, never yes where it is not."""
-    found = asked.pair.bounded()
+    found = has_bounded_loss(asked.pair)
     other = Truth(asked.law, asked.rate, "add" if asked.direction == "remove" else "remove")
     for truth in (asked.truth, other):
         assert not found or (truth.infinite_mass() == 0 and truth.supremum() is not None)

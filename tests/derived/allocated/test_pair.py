@@ -17,6 +17,7 @@ from tightrope.derived.plain import plain_ends
 from tightrope.derived.poisson import poisson_pair
 from tightrope.engines.answer import Answer, Point, nothing_known
 from tightrope.engines.plan import Planner
+from tightrope.operators import simpler_ends
 from tightrope.question import Question
 from tightrope.relation import Direction
 
@@ -95,12 +96,12 @@ def test_one_step_is_the_base() -> None:
 def test_moments_where_infinite_losses_become_finite() -> None:
     """E[L^-c; L > 0] of means of three ratios, 0 or 1/0.91: for ADD zeros of the base are finite losses here."""
     base = tr.Finite(p=(0.0, 1.0), q=(0.09, 0.91)).pair(ADD)
-    assert AllocatedPair(base, 3, ADD).log_moment_above(2.0) is None
-    assert AllocatedPair(base, 3, ADD).zcdp_rho() is None
+    assert AllocatedPair(base, 3, ADD).moments().log_moment_above(2.0) is None
+    assert AllocatedPair(base, 3, ADD).moments().zcdp_rho() is None
     run = (tr.Finite(p=(0.0, 1.0), q=(0.09, 0.91)) + tr.Gaussian(sigma=1e3)).random_allocation(steps=3)
     assert renyi_delta(run, 0.1) >= 3 * 0.09 * 0.91**2 * (1 - math.exp(0.1) * 2 / 3 / 0.91)
     # For REMOVE zeros are finite on both sides: E[L^(1 + c)] <= E[Y^(1 + c)].
-    known = AllocatedPair(base.reversed(), 3, REMOVE).log_moment_above(2.0)
+    known = AllocatedPair(base.reversed(), 3, REMOVE).moments().log_moment_above(2.0)
     rows = ((math.comb(3, k) * 0.91**k * 0.09 ** (3 - k), k / 3 / 0.91) for k in range(4))
     assert known is not None
     assert sum(mass * ratio**3 for mass, ratio in rows) <= math.exp(float(known.upper()))
@@ -137,7 +138,7 @@ def test_coarse_answers_of_both_directions_come_first(monkeypatch: pytest.Monkey
     asked, plain = [], Planner.answer
 
     def answer(self: Planner, point: Point, accuracy: float) -> Answer:
-        if any(pair.plainer() is not None for pair, _ in self.terms):
+        if any(simpler_ends(pair) is not None for pair, _ in self.terms):
             asked.append(accuracy)
             if accuracy < account.COARSE_AIM:
                 return nothing_known(point)

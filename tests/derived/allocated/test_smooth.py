@@ -10,6 +10,7 @@ from tests.oracle.allocated import gaussian, gaussian_many
 from tightrope.derived.allocated.smooth import SumTable, _made, smooth_pairs
 from tightrope.facets.resolution import Resolution
 from tightrope.kernels.ball import working_precision
+from tightrope.operators import ratio_transform
 from tightrope.pairs.gaussian.pair import GaussianPair
 from tightrope.relation import Direction
 
@@ -29,7 +30,7 @@ def integral(sigma: float, s: complex) -> complex:
 
 @pytest.mark.parametrize("sigma", [0.5, 1.0, 10.0])
 def test_transform_on_a_line_and_beyond(sigma: float) -> None:
-    ratio = shift(sigma).ratio_transform()
+    ratio = ratio_transform(shift(sigma))
     with working_precision(128):
         real, step = arb(0.75), arb(0.5)
         found = ratio.values(real, step, 5, -40.0)
@@ -46,7 +47,7 @@ def test_transform_on_a_line_and_beyond(sigma: float) -> None:
 
 def table(sigma: float, steps: int, tail: float = FINE.tail) -> SumTable:
     pair = shift(sigma)
-    found = _made(pair, pair.ratio_transform(), steps, Resolution(FINE.points, tail, proof=True))
+    found = _made(pair, ratio_transform(pair), steps, Resolution(FINE.points, tail, proof=True))
     assert found is not None
     return found
 
@@ -113,6 +114,6 @@ def test_rates_of_the_left_end_cost_no_more_than_those_of_the_line() -> None:
     """Of two steps with much noise the best rate of Chernoff's bound is huge, and its transform as dear."""
     for tail in (1e-16, 4e-20):
         pair = shift(18.68)
-        found = _made(pair, pair.ratio_transform(), 2, Resolution(FINE.points, tail, proof=False))
+        found = _made(pair, ratio_transform(pair), 2, Resolution(FINE.points, tail, proof=False))
         assert found is None or found.chernoff[0] < 3000
     assert table(18.68, 2, 1e-16).line.nodes > 0

@@ -159,7 +159,7 @@ def test_outlines_below_zero_are_about_the_number_asked(monkeypatch: pytest.Monk
     mechanism = tr.Finite(p=(0.5, 0.125, 0.375), q=(0.5 + rest, 0.375, 0.125 - rest))
     terms = ((mechanism.pair(tr.Direction.REMOVE), 1),)
     monkeypatch.setattr(
-        tails.fallback_bounds, "prepare", lambda terms, proof: Candidate(CLOSED_FORM, True).prepare(terms, math.inf)
+        tails.fallback_bounds, "prepare", lambda terms, proof: Candidate(CLOSED_FORM, "ball").prepare(terms, math.inf)
     )
     found = tails.LossTails(terms, Question("pdp"))._first._fall_back(-5e-4, None, tails.Wish(1e-6))
     assert found.lower <= 0.875 <= found.upper

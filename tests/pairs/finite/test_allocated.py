@@ -12,6 +12,7 @@ import tightrope as tr
 from tests.oracle import allocated as truth
 from tests.oracle.adaptive import ERROR, neighbours
 from tightrope.kernels.ball import enclose
+from tightrope.operators import allocated_pair_of
 from tightrope.relation import Direction
 
 # Outputs that only one of the two laws has: both, none, the first alone, the second alone.
@@ -29,7 +30,7 @@ def test_it_is_the_enumerated_law(laws: tuple[list[float], list[float]], steps: 
     real = truth.allocated(neighbours(*laws), steps)
     base = tr.Finite(p=laws[0], q=laws[1])
     for direction, exact in ((Direction.REMOVE, real), (Direction.ADD, real.swapped)):
-        pair = base.pair(direction).allocated(steps, direction)
+        pair = allocated_pair_of(base.pair(direction), steps, direction)
         assert pair is not None
         for alpha in (0.25, 1.0, 1.5):
             low, high = enclose(lambda pair=pair, alpha=alpha: pair.ball_hockey_stick(logarithm(alpha)))
@@ -50,15 +51,15 @@ def logarithm(alpha: float) -> arb:
 
 def test_long_lists_are_left_to_others() -> None:
     response = tr.RandomizedResponse(epsilon=1.0).pair(Direction.REMOVE)
-    assert response.allocated(1000, Direction.REMOVE) is not None
-    assert response.allocated(10**9, Direction.REMOVE) is None
-    assert tr.Gaussian(sigma=1.0).pair(Direction.ADD).allocated(2, Direction.ADD) is None
+    assert allocated_pair_of(response, 1000, Direction.REMOVE) is not None
+    assert allocated_pair_of(response, 10**9, Direction.REMOVE) is None
+    assert allocated_pair_of(tr.Gaussian(sigma=1.0).pair(Direction.ADD), 2, Direction.ADD) is None
 
 
 def test_a_response_in_many_steps() -> None:
     """The ratio is a mean of two values: a binomial sum."""
     steps, alpha = 300, math.exp(0.05)
-    pair = tr.RandomizedResponse(p=0.75).pair(Direction.REMOVE).allocated(steps, Direction.REMOVE)
+    pair = allocated_pair_of(tr.RandomizedResponse(p=0.75).pair(Direction.REMOVE), steps, Direction.REMOVE)
     assert pair is not None
     low, high = enclose(lambda: pair.ball_hockey_stick(logarithm(alpha)))
     exact = math.fsum(

@@ -24,6 +24,7 @@ from tightrope.facets.participation_law import (
 )
 from tightrope.kernels.ball import working_precision
 from tightrope.mechanisms.gaussian import Gaussian
+from tightrope.operators import shift_mixture
 from tightrope.pairs.gaussian.pair import GaussianPair
 from tightrope.pairs.gaussian_mixture.mixture_likelihood import MixtureLikelihood
 from tightrope.pairs.sampled_gaussian.cgf import SampledCgf
@@ -68,7 +69,7 @@ def transform(sigma: float, hits: ParticipationLaw, sign: int, tilt: float, t: f
 
 
 def cgf_of(sigma: float, hits: ParticipationLaw, sign: int) -> Cgf:
-    pair = GaussianPair(((sigma, 1.0, 1),)).mixture(hits, Direction.REMOVE if sign > 0 else Direction.ADD)
+    pair = shift_mixture(GaussianPair(((sigma, 1.0, 1),)), hits, Direction.REMOVE if sign > 0 else Direction.ADD)
     assert pair is not None
     found = pair.cgf()
     assert found is not None

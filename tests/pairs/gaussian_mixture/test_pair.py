@@ -25,6 +25,7 @@ from tightrope.facets.participation_law import (
 from tightrope.kernels.ball import enclose, working_precision
 from tightrope.kernels.double_double import double_double
 from tightrope.kernels.enclosure import exact
+from tightrope.operators import shift_mixture
 from tightrope.pair import TAIL_ERROR, Pair
 from tightrope.pairs.gaussian.pair import GaussianPair
 from tightrope.pairs.gaussian_mixture.pair import GaussianMixturePair
@@ -59,7 +60,7 @@ def truth_of(sigma: float, hits: ParticipationLaw, direction: str) -> NormalMixt
 
 
 def pair_of(sigma: float, hits: ParticipationLaw, direction: str) -> Pair:
-    found = GaussianPair(((sigma, 1.0, 1),)).mixture(hits, Direction(direction))
+    found = shift_mixture(GaussianPair(((sigma, 1.0, 1),)), hits, Direction(direction))
     assert found is not None
     return found
 
@@ -214,7 +215,7 @@ def test_refusals() -> None:
         BinomialParticipation(2, 1.0)
     for sigma in (1e9, 1e-9):
         base = GaussianPair(((sigma, 1.0, 1),))
-        assert base.mixture(BinomialParticipation(2, 0.5), Direction.REMOVE) is None
+        assert shift_mixture(base, BinomialParticipation(2, 0.5), Direction.REMOVE) is None
         with pytest.raises(UnsupportedMechanism, match="shifts"):
             GaussianMixturePair(base, BinomialParticipation(2, 0.5), Direction.REMOVE)
 

@@ -15,6 +15,7 @@ from tightrope.errors import InvalidParameter
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.double_double import double_double
 from tightrope.kernels.enclosure import exact
+from tightrope.operators import sampled_replacement
 from tightrope.pair import TAIL_ERROR, Pair
 from tightrope.pairs.gaussian.pair import GaussianPair
 
@@ -22,7 +23,7 @@ POINTS = [0.0, 1e-9, 0.01, 0.3, 1.0, 5.0, 40.0]
 
 
 def pair_of(sigma: float, rate: float) -> Pair:
-    found = GaussianPair(((sigma, 1.0, 1),)).sampled_replacement(rate)
+    found = sampled_replacement(GaussianPair(((sigma, 1.0, 1),)), rate)
     assert found is not None
     return found
 

@@ -17,6 +17,7 @@ from tests.oracle.truth import Truth
 from tightrope.facets.resolution import Resolution
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.double_double import double_double
+from tightrope.operators import has_bracket_only, shifted_pair
 from tightrope.pairs.finite.pair import FinitePair
 from tightrope.pairs.integer_noise.binomial import CoinNoise
 from tightrope.pairs.integer_noise.coins import CoinLaw, coin_pair
@@ -86,7 +87,7 @@ def test_huge_variances_follow_the_normal_law() -> None:
 @pytest.mark.parametrize("mechanism", [tr.Skellam(1e12, 10**5), tr.BinomialNoise(10**12, 30_000)])
 def test_outputs_that_nobody_lists_lie_between_two_finite_pairs(mechanism: tr.Mechanism) -> None:
     pair = mechanism.pair(Direction.REMOVE)
-    assert pair.has_bracket_only()
+    assert has_bracket_only(pair)
     found = pair.bracket(Resolution(40, 1e-9, False))
     assert found is not None
     with working_precision(128):
@@ -100,7 +101,7 @@ def test_outputs_that_nobody_lists_lie_between_two_finite_pairs(mechanism: tr.Me
 def test_groups_are_larger_shifts() -> None:
     assert tr.Skellam(3.0, 2).group(size=3).delta(1.0) == tr.Skellam(3.0, 6).delta(1.0)
     pair = tr.BinomialNoise(trials=600, sensitivity=2).pair(Direction.ADD)
-    assert pair.shifted(5) == tr.BinomialNoise(trials=600, sensitivity=10).pair(Direction.REMOVE)
+    assert shifted_pair(pair, 5) == tr.BinomialNoise(trials=600, sensitivity=10).pair(Direction.REMOVE)
 
 
 def test_two_uses_by_brute_force() -> None:

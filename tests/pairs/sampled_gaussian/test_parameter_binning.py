@@ -13,6 +13,7 @@ from tightrope.engines.plan import Planner
 from tightrope.facets.cumulant import cgf_of
 from tightrope.facets.parameter_binning import ParameterBinning, bin_parameters_of
 from tightrope.kernels.ball import working_precision
+from tightrope.operators import sampling_of
 from tightrope.question import Question
 from tightrope.relation import Direction
 from tightrope.transforms.terms import terms_of
@@ -39,7 +40,7 @@ def told(pools: ParameterBinning, direction: Direction, rate: float, alpha: mpf)
     for side, ((pair, _),) in (("below", pools.below), ("above", pools.above)):
         assert isinstance(pair, ParameterBinningPair)
         heights = [
-            profile(1 / mpf(kind.sampling().base.shifts[0][0]), mpf(rate), direction, alpha) for kind in pair.kinds
+            profile(1 / mpf(sampling_of(kind).base.shifts[0][0]), mpf(rate), direction, alpha) for kind in pair.kinds
         ]
         for index, cell in enumerate(pair.cells):
             for weight, _ in cell.weights:

@@ -21,8 +21,10 @@ from flint import arb
 
 from ...errors import UnsupportedMechanism
 from ...facets.cumulant import cumulant_above
+from ...facets.moments import Moments
 from ...facets.resolution import Resolution
 from ...kernels.ball import BITS_START, working_precision
+from ...operators import allocated_pair_of, has_bracket_only, hidden_participation, is_opaque, remake, simpler_ends
 from ...pair import LossRange, Pair
 from ...relation import Direction
 from ..poisson import poisson_pair, rate_ends
@@ -45,17 +47,11 @@ class AllocatedPair(Pair):
 
     tails = hockey_stick = ball_tails = ball_hockey_stick = _not_known
 
-    def has_bracket_only(self) -> bool:
-        return True
-
     def reversed(self) -> AllocatedPair:
         return AllocatedPair(self.base.reversed(), self.steps, self.direction.opposite)
 
     def bases(self) -> tuple[Pair, ...]:
         return (self.base,)
-
-    def over(self, bases: tuple[Pair, ...]) -> Pair:
-        return allocated_pair(bases[0], self.steps, self.direction)
 
     def infinite_mass(self) -> arb:
         """The chosen step has it, or for ADD every step."""
@@ -79,32 +75,6 @@ class AllocatedPair(Pair):
         """
         return self.direction is Direction.REMOVE or bool(self.base.infinite_mass().is_zero())
 
-    def log_moment_above(self, order: float) -> arb | None:
-        return arb(cumulant_above(self.base, order)) if self._moments_below_base() else None
-
-    def zcdp_rho(self) -> arb | None:
-        return self.base.zcdp_rho() if self._moments_below_base() else None
-
-    def gdp_mu(self) -> arb | None:
-        return self.base.gdp_mu()
-
-    def gdp_mu_lower(self, direction: Direction) -> arb | None:
-        """Of the record in one step at least: L >= Y_1/t, so that H(a) >= H_base(t a)/t, whatever the others show."""
-        return self.base.gdp_mu_lower(direction) if direction is self.direction else None
-
-    def plainer(self) -> tuple[tuple[Pair, ...], Pair]:
-        """What the first step alone shows, or the largest or the sum of all; and one step, the base.
-
-        Proof: docs/proofs/allocation.md, section 2.
-        """
-        first = poisson_pair(self.base, rate_ends(Fraction(1, self.steps))[0], self.direction)
-        if self.direction is Direction.REMOVE:
-            return (*self.base.hidden_participation(self.steps, 1), first), self.base
-        return (
-            *(pair.reversed() for pair in self.base.reversed().hidden_participation(self.steps, 1)),
-            first,
-        ), self.base
-
     @cached_property
     def _tables(self) -> Tables:
         return {}
@@ -122,6 +92,49 @@ class AllocatedPair(Pair):
         with working_precision(BITS_START):
             return mean_pairs(step, self.steps, self.direction, fine)
 
+    def moments(self) -> AllocatedMoments:
+        return AllocatedMoments(self)
+
+
+@remake.register(AllocatedPair)
+def _(pair: AllocatedPair, bases: tuple[Pair, ...]) -> Pair:
+    return allocated_pair(bases[0], pair.steps, pair.direction)
+
+
+class AllocatedMoments(Moments[AllocatedPair]):
+    def log_moment_above(self, order: float) -> arb | None:
+        return arb(cumulant_above(self.pair.base, order)) if self.pair._moments_below_base() else None
+
+    def zcdp_rho(self) -> arb | None:
+        return self.pair.base.moments().zcdp_rho() if self.pair._moments_below_base() else None
+
+    def gdp_mu(self) -> arb | None:
+        return self.pair.base.moments().gdp_mu()
+
+    def gdp_mu_lower(self, direction: Direction) -> arb | None:
+        """Of the record in one step at least: L >= Y_1/t, so that H(a) >= H_base(t a)/t, whatever the others show."""
+        return self.pair.base.moments().gdp_mu_lower(direction) if direction is self.pair.direction else None
+
+
+@simpler_ends.register(AllocatedPair)
+def _(own: AllocatedPair) -> tuple[tuple[Pair, ...], Pair]:
+    """What the first step alone shows, or the largest or the sum of all; and one step, the base.
+
+    Proof: docs/proofs/allocation.md, section 2.
+    """
+    first = poisson_pair(own.base, rate_ends(Fraction(1, own.steps))[0], own.direction)
+    if own.direction is Direction.REMOVE:
+        return (*hidden_participation(own.base, own.steps, 1), first), own.base
+    return (
+        *(pair.reversed() for pair in hidden_participation(own.base.reversed(), own.steps, 1)),
+        first,
+    ), own.base
+
+
+@has_bracket_only.register(AllocatedPair)
+def _(pair: AllocatedPair) -> bool:
+    return True
+
 
 def allocated_pair(base: Pair, steps: int, direction: Direction) -> Pair:
     """One of so many steps, each of which has this base pair, of this direction; one step is the base."""
@@ -129,7 +142,7 @@ def allocated_pair(base: Pair, steps: int, direction: Direction) -> Pair:
         return base
     if isinstance(base, AllocatedPair) and base.direction is direction:  # a mean of means
         return allocated_pair(base.base, base.steps * steps, direction)
-    known = base.allocated(steps, direction)
+    known = allocated_pair_of(base, steps, direction)
     if known is not None:
         return known
-    return AllocatedPair(ProductPair(((base, 1),)) if base.opaque() else base, steps, direction)
+    return AllocatedPair(ProductPair(((base, 1),)) if is_opaque(base) else base, steps, direction)

@@ -22,9 +22,11 @@ from flint import arb
 
 from ...errors import UnsupportedMechanism
 from ...facets.cumulant import cumulant_above
+from ...facets.moments import Moments
 from ...facets.resolution import Resolution
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.overlaps import coverings_most
+from ...operators import has_bracket_only, hidden_participation, normal_shift, simpler_ends
 from ...pair import LossRange, Pair
 from ...relation import Direction
 from ..least import LeastPair
@@ -72,9 +74,6 @@ class SeveralPair(Pair):
 
     tails = hockey_stick = ball_tails = ball_hockey_stick = _not_known
 
-    def has_bracket_only(self) -> bool:
-        return True
-
     def reversed(self) -> SeveralPair:
         return SeveralPair(self.base.reversed(), self.steps, self.uses, self.direction.opposite)
 
@@ -87,28 +86,10 @@ class SeveralPair(Pair):
 
     # Moments: L is a mean of products of k ratios, each of which has the law of k uses of the base.
 
-    def log_moment_above(self, order: float) -> arb:
-        return self.uses * arb(cumulant_above(self.base, order))
-
-    def zcdp_rho(self) -> arb | None:
-        rho = self.base.zcdp_rho()
-        return None if rho is None else self.uses * rho
-
-    def gdp_mu(self) -> arb | None:
-        mu = self.base.gdp_mu()
-        return None if mu is None else arb(self.uses).sqrt() * mu
-
-    def gdp_mu_lower(self, direction: Direction) -> arb | None:
-        """One set alone: L >= Y_1 ... Y_k/C(t, k), whatever the others show."""
-        return self.gdp_mu() if direction is self.direction else None
-
-    def plainer(self) -> tuple[tuple[Pair, ...], Pair]:
-        """What the first step alone shows, or the largest or the sum of all; and a product of blocks."""
-        first = poisson_pair(self.base, rate_ends(Fraction(self.uses, self.steps))[0], self.direction)
-        if self.direction is Direction.REMOVE:
-            return (*self.base.hidden_participation(self.steps, self.uses), first), self._blocks
-        shown = self.base.reversed().hidden_participation(self.steps, self.uses)
-        return (*(pair.reversed() for pair in shown), first), self._blocks
+    @cached_property
+    def _first_step(self) -> Pair:
+        """What the first step alone shows."""
+        return poisson_pair(self.base, rate_ends(Fraction(self.uses, self.steps))[0], self.direction)
 
     @cached_property
     def _blocks(self) -> Pair:
@@ -120,7 +101,7 @@ class SeveralPair(Pair):
 
     def bracket(self, fine: Resolution) -> tuple[Pair, Pair]:
         if fine.proof:  # L is a mean of products of k ratios: so many uses of the base dominate it
-            return self.plainer()[0][-1], product_pair(((self.base, self.uses),))
+            return self._first_step, product_pair(((self.base, self.uses),))
         grade = COARSE_GRADE if fine.points <= COARSE_POINTS else FULL_GRADE
         if grade not in self._made:
             self._made[grade] = self._pairs(grade, fine)
@@ -128,7 +109,7 @@ class SeveralPair(Pair):
 
     def _pairs(self, grade: Grade, fine: Resolution) -> tuple[Pair, Pair]:
         with working_precision(BITS_START):
-            mu = self.base.normal_shift()
+            mu = normal_shift(self.base)
         assert mu is not None
         law = SeveralSteps(mu, self.steps, self.uses)
         chooser = Chooser(float(mu.mid()), self.steps, self.uses, self.direction)
@@ -159,6 +140,40 @@ class SeveralPair(Pair):
             upper = LeastPair((upper, self._blocks))
         return lower, upper
 
+    def moments(self) -> SeveralMoments:
+        return SeveralMoments(self)
+
+
+class SeveralMoments(Moments[SeveralPair]):
+    def log_moment_above(self, order: float) -> arb:
+        return self.pair.uses * arb(cumulant_above(self.pair.base, order))
+
+    def zcdp_rho(self) -> arb | None:
+        rho = self.pair.base.moments().zcdp_rho()
+        return None if rho is None else self.pair.uses * rho
+
+    def gdp_mu(self) -> arb | None:
+        mu = self.pair.base.moments().gdp_mu()
+        return None if mu is None else arb(self.pair.uses).sqrt() * mu
+
+    def gdp_mu_lower(self, direction: Direction) -> arb | None:
+        """One set alone: L >= Y_1 ... Y_k/C(t, k), whatever the others show."""
+        return self.gdp_mu() if direction is self.pair.direction else None
+
+
+@simpler_ends.register(SeveralPair)
+def _(own: SeveralPair) -> tuple[tuple[Pair, ...], Pair]:
+    """What the first step alone shows, or the largest or the sum of all; and a product of blocks."""
+    if own.direction is Direction.REMOVE:
+        return (*hidden_participation(own.base, own.steps, own.uses), own._first_step), own._blocks
+    shown = hidden_participation(own.base.reversed(), own.steps, own.uses)
+    return (*(pair.reversed() for pair in shown), own._first_step), own._blocks
+
+
+@has_bracket_only.register(SeveralPair)
+def _(pair: SeveralPair) -> bool:
+    return True
+
 
 def blocks_pair(base: Pair, steps: int, uses: int, direction: Direction) -> Pair:
     """The product of so many blocks of steps, of sizes that differ by one at most, one use in each."""
@@ -179,5 +194,5 @@ def sets_known(base: Pair, steps: int, uses: int) -> bool:
     if not (1 < uses <= SETS_USES_MAX and uses < steps <= SETS_STEPS_MAX):
         return False
     with working_precision(BITS_START):
-        mu = base.normal_shift()
+        mu = normal_shift(base)
         return mu is not None and bool(mu > MU_MIN) and bool(mu < MU_MAX)

@@ -22,6 +22,7 @@ from ... import compute_budget
 from ...facets.ratio import RatioTransform
 from ...facets.resolution import Resolution
 from ...kernels.ball import BITS_START, working_precision
+from ...operators import ratio_transform
 from ...pair import Pair
 from ...relation import Direction
 from .. import polygon
@@ -119,7 +120,7 @@ def smooth_pairs(
 
     pair: of one step, (with, without). tables: those made before for the same pair and steps.
     """
-    transform = pair.ratio_transform()
+    transform = ratio_transform(pair)
     if transform is None:
         return None
     key = fine.tail, fine.proof

@@ -20,6 +20,7 @@ from ...facets.resolution import Resolution
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.double_double import DoubleDouble
 from ...kernels.enclosure import Enclosure, enclosing
+from ...operators import has_bracket_only
 from ...pair import BallTails, LossRange, Pair, Tails
 from .cells import CELLS_COARSE, CELLS_FINE, cells
 from .delta_ends import DeltaEnds, Mixture, Place, ball_told, finite_pairs, float_ends, hull, places, reading
@@ -86,9 +87,6 @@ class ShuffledPair(Pair):
             spread = float((self.users * chances.m * chances.not_m).sqrt())
         return int(min(COST_MIN + COST_PER_DEVIATION * spread * len(mixture), COST_MAX))
 
-    def has_bracket_only(self) -> bool:
-        return True
-
     def bracket(self, fine: Resolution) -> tuple[Pair, Pair]:
         with working_precision(BITS_START):
             above, edge = self._mixture(CELLS_COARSE), self.epsilon.ball()
@@ -151,3 +149,8 @@ class ShuffledPair(Pair):
                     found.add(float(((p * a + b + same) / (a + p * b + same)).log()))
         ordered = [0.0, *sorted(loss for loss in found if loss > 0.0)]
         return [*ordered, *(0.5 * (one + other) for one, other in pairwise(ordered) if other - one > 1e-12)]
+
+
+@has_bracket_only.register(ShuffledPair)
+def _(pair: ShuffledPair) -> bool:
+    return True

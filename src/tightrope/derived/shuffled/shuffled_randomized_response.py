@@ -22,6 +22,7 @@ from ...facets.resolution import Resolution
 from ...kernels.ball import BITS_START, enclose, floors, working_precision
 from ...kernels.double_double import DoubleDouble
 from ...kernels.enclosure import Enclosure, enclosing
+from ...operators import has_bracket_only
 from ...pair import BallTails, LossRange, Pair, Tails
 from .binomial import BINOMIAL_TERM, at_least, geometric, mass
 from .delta_ends import BELOW_TAIL, DeltaEnds, Place, finite_pairs, hull
@@ -114,9 +115,6 @@ class ShuffledRandomizedResponsePair(Pair):
     def hockey_stick_cost(self) -> int:
         return EVENTS_COST
 
-    def has_bracket_only(self) -> bool:
-        return True
-
     def bracket(self, fine: Resolution) -> tuple[Pair, Pair]:
         with working_precision(2 * BITS_START):
             return finite_pairs(self._places(fine), self.reversed()._places(fine))
@@ -163,6 +161,11 @@ class ShuffledRandomizedResponsePair(Pair):
             tail += at
             at *= odds * (k - 1) / (n - k + 1)
         return [Place(counted.high, *(DeltaEnds(arb(0), arb(0), arb(0), arb(0)),) * 2), *found]
+
+
+@has_bracket_only.register(ShuffledRandomizedResponsePair)
+def _(pair: ShuffledRandomizedResponsePair) -> bool:
+    return True
 
 
 def _last(n: int, chance: arb, least: int, tail: float) -> int:

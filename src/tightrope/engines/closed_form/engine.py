@@ -21,6 +21,7 @@ from ...facets.finite import Atom
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.directed import next_down, next_up
 from ...kernels.enclosure import Enclosure, exact
+from ...operators import finite_law
 from ...pair import HockeyStick, Pair
 from ..evaluation import BallFormula, Evaluation, Evaluator, Term
 from ..extremes_of_loss import leaked
@@ -41,7 +42,7 @@ def split(terms: Sequence[Term], atoms_most: int) -> Sorted:
     """Sorts the terms, or raises UnsupportedMechanism with the reason."""
     if _formula(terms):
         return Sorted((), terms[0][0])
-    laws = [(pair.finite(), count) for pair, count in terms]
+    laws = [(finite_law(pair), count) for pair, count in terms]
     finite = tuple((law, count) for law, count in laws if law is not None)
     other = _compose_exact([term for term, (law, _) in zip(terms, laws, strict=True) if law is None])
     if len(finite) == len(terms) == 1 and binomial_tail.applies(*finite[0]):
@@ -56,7 +57,7 @@ def split(terms: Sequence[Term], atoms_most: int) -> Sorted:
 
 def _formula(terms: Sequence[Term]) -> bool:
     """Whether this is one use of a finite law whose profile needs no list of atoms."""
-    law = terms[0][0].finite() if len(terms) == 1 and terms[0][1] == 1 else None
+    law = finite_law(terms[0][0]) if len(terms) == 1 and terms[0][1] == 1 else None
     with working_precision(BITS_START):
         return law is not None and law.hockey_stick(arb(1)) is not None
 

@@ -21,6 +21,7 @@ from ... import compute_budget
 from ...errors import Refusal, UnsupportedMechanism, WorkExhausted
 from ...facets.cumulant import cgf_of
 from ...kernels.ball import BITS_START, upper_float, working_precision
+from ...operators import sampling_of
 from ..decided import decided_mass
 from ..evaluation import Term
 from ..extremes_of_loss import leaked
@@ -52,7 +53,7 @@ def prepare(
     The law is summed whole where that is narrow enough, else in parts; in balls where float64 loses the digits.
     Raises UnsupportedMechanism where a cgf is unknown or the integrand is not proven to fall.
     """
-    if quick and (all(pair.sampling() is None for pair, _ in terms) or participation_visible(terms, delta, accuracy)):
+    if quick and (all(sampling_of(pair) is None for pair, _ in terms) or participation_visible(terms, delta, accuracy)):
         raise UnsupportedMechanism("it has no hits, or hits that are counted")
     cgfs = [(cgf_of(pair), count) for pair, count in terms]
     with working_precision(BITS_START):

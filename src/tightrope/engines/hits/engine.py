@@ -16,6 +16,7 @@ from flint import arb
 from ...bound import ErrorBreakdown, FrozenMapping, error_lines
 from ...errors import UnsupportedMechanism
 from ...kernels.ball import BITS_START, upper_float, working_precision
+from ...operators import sampling_of
 from ..evaluation import Evaluation, Evaluator, Term
 from . import visible
 
@@ -48,7 +49,7 @@ def prepare(
     proof: bool = False,
 ) -> Evaluator:
     """An evaluator for one direction and one question; a refusal takes a millisecond."""
-    if any(pair.sampling() is not None for pair, _ in terms):
+    if any(sampling_of(pair) is not None for pair, _ in terms):
         use = SomeUse(tuple(terms))
         if epsilon is not None and epsilon > 0.0 and use.delta(epsilon).upper <= TINIEST_DELTA:
             return use

@@ -1,9 +1,9 @@
 """What a composition with visible hits can come to: a number of hits per term, with its mass and its loss.
 
 A use of ((1 - r) Q + r P, Q) is a hit where its base loss l exceeds l0 = log((1 - r)/r): what each pair tells of itself
-(Pair.visible_participation). Numbers of hits are binomial; those that are too rare to be seen are left out, and their
-mass is bounded. Guarantee: masses and losses as balls, and a bound of the mass left out. Proof: docs/proofs/hits.md,
-section 1.
+(operators.visible_participation). Numbers of hits are binomial; those that are too rare to be seen are left out, and
+their mass is bounded. Guarantee: masses and losses as balls, and a bound of the mass left out. Proof:
+docs/proofs/hits.md, section 1.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from flint import arb
 from ... import compute_budget
 from ...errors import Refusal, UnsupportedMechanism
 from ...kernels.ball import BITS_START, upper_float, working_precision
+from ...operators import finite_law, visible_participation
 from ..closed_form.finite_part import BallList, FiniteTerm
 from ..evaluation import Term
 from ..extremes_of_loss import leaked
@@ -58,7 +59,7 @@ def visible_participation_parts(terms: Sequence[Term]) -> VisibleParticipationPa
     finite: list[FiniteTerm] = []
     loss, variance, hidden, blur = arb(0), arb(0), arb(0), arb(0)
     for pair, count in terms:
-        law, use = pair.finite(), pair.visible_participation()
+        law, use = finite_law(pair), visible_participation(pair)
         if law is not None:
             finite.append((law, count))
         elif use is None:

@@ -24,6 +24,7 @@ from ...derived.dyadic import DyadicPair, dyadic_pair
 from ...derived.polygon import concave
 from ...facets.resolution import Resolution
 from ...kernels.ball import BITS_START, integer, working_precision
+from ...operators import factors_of, has_bracket_only, remake
 from ...pair import Pair
 from ..evaluation import Term
 from ..extremes_of_loss import leaked
@@ -43,22 +44,22 @@ class Bracket(NamedTuple):
 
 def bracket(pair: Pair, fine: Resolution) -> Bracket:
     """The two pairs around a pair: its products composed, the maps around them made again, the rest by itself."""
-    if not pair.has_bracket_only():
+    if not has_bracket_only(pair):
         return Bracket(pair, pair)
     return Bracket(*found_or_made(pair, fine, lambda: _made(pair, fine)))
 
 
 def _made(pair: Pair, fine: Resolution) -> Bracket:
-    factors = pair.factors()
+    factors = factors_of(pair)
     if factors is not None:
         return _product(factors, fine)
     inside = [bracket(base, fine) for base in pair.bases()]
     known = all(each.lower is base for each, base in zip(inside, pair.bases(), strict=True))
-    ends = [pair if known else pair.over(tuple(each[side] for each in inside)) for side in (0, 1)]
+    ends = [pair if known else remake(pair, tuple(each[side] for each in inside)) for side in (0, 1)]
     found = [each.bracket(fine) or (each, each) for each in (ends if ends[0] is not ends[1] else ends[:1])]
     upper = found[-1][1]
     # What is above may be known between finite pairs only, such as a product: it is made one law in its turn.
-    return Bracket(found[0][0], bracket(upper, fine).upper if upper.has_bracket_only() else upper)
+    return Bracket(found[0][0], bracket(upper, fine).upper if has_bracket_only(upper) else upper)
 
 
 class _Part(NamedTuple):

@@ -24,11 +24,12 @@ from ...errors import UnsupportedMechanism, WorkExhausted, agreed
 from ...facets.bounds import ProfileBounds
 from ...facets.resolution import Resolution
 from ...kernels.search import Inverse
+from ...operators import alternatives_of, has_bracket_only, hockey_stick_bounds, sampling_of
 from ...pair import Pair
 from ...question import Question
 from ..answer import Answer, Point
 from ..evaluation import Evaluation, Evaluator, SelfInverse, Term
-from ..plan import Planner
+from ..plan import Planner, Selection
 from . import tuning
 from .bounds import BoundsEvaluator
 from .bracket import bracket
@@ -45,14 +46,14 @@ def prepare(
     proof: bool = False,
 ) -> Evaluator:
     """An evaluator for terms of which some are samples of a product."""
-    if not any(pair.has_bracket_only() for pair, _ in terms):
+    if not any(has_bracket_only(pair) for pair, _ in terms):
         raise UnsupportedMechanism("the law of every part is known by itself; leave out engine='joint'")
     counts: dict[Pair, int] = {}
     for pair, count in unfolded(terms):
         counts[pair] = counts.get(pair, 0) + count
     flat = tuple(counts.items())
     question = Question("delta", proof=proof)
-    if not any(pair.has_bracket_only() for pair, _ in flat):
+    if not any(has_bracket_only(pair) for pair, _ in flat):
         return OnceEvaluator(None, Planner(flat, question, several=True), accuracy)
     bounds = _bounds(flat, proof)
     if bounds is not None:
@@ -62,10 +63,10 @@ def prepare(
             return _several(flat, epsilon, delta, accuracy, proof)
         return BoundsEvaluator(bounds)
     alone = flat[0][0] if len(flat) == 1 and flat[0][1] == 1 else None
-    if alone is not None and alone.alternatives():
-        planners = (Planner(unfolded([(pair, 1)]), question, several=True) for pair in alone.alternatives())
+    if alone is not None and alternatives_of(alone):
+        planners = (Planner(unfolded([(pair, 1)]), question, several=True) for pair in alternatives_of(alone))
         return LargestEvaluator(tuple(planners), accuracy)
-    sampling = None if alone is None else alone.sampling()
+    sampling = None if alone is None else sampling_of(alone)
     if sampling is not None:
         return OnceEvaluator(sampling, Planner(unfolded([(sampling.base, 1)]), question, several=True), accuracy)
     return _several(flat, epsilon, delta, accuracy, proof)
@@ -74,9 +75,9 @@ def prepare(
 def _bounds(terms: Sequence[Term], proof: bool) -> ProfileBounds | None:
     """Of all uses as one pair, where one of them is known between two numbers and can hold the others."""
     for pair, _ in terms:
-        if pair.hockey_stick_bounds(proof) is not None:
+        if hockey_stick_bounds(pair, proof) is not None:
             whole = pair.compose_exact(terms)
-            return whole.hockey_stick_bounds(proof) if isinstance(whole, Pair) else None
+            return hockey_stick_bounds(whole, proof) if isinstance(whole, Pair) else None
     return None
 
 
@@ -84,8 +85,8 @@ def _bounds(terms: Sequence[Term], proof: bool) -> ProfileBounds | None:
 class SeveralEvaluator(SelfInverse):
     """Who answers for the pairs below and for those above."""
 
-    below: Planner
-    above: Planner
+    below: Selection
+    above: Selection
     accuracy: float
     atoms: int
     _known: dict[tuple[str, float], tuple[Answer, Answer]] = field(default_factory=dict)
@@ -195,5 +196,5 @@ def _tail(delta: float, accuracy: float, uses: int) -> float:
 def _made(terms: Sequence[Term], fine: Resolution, aim: float) -> SeveralEvaluator:
     found = [(bracket(pair, fine), count) for pair, count in terms]
     below, above = ([(each[side], count) for each, count in found] for side in (0, 1))
-    planners = [Planner(side, Question("delta", proof=fine.proof), several=False) for side in (below, above)]
-    return SeveralEvaluator(planners[0], planners[1], aim, fine.points)
+    sides = [Selection(side, Question("delta", proof=fine.proof), several=False) for side in (below, above)]
+    return SeveralEvaluator(sides[0], sides[1], aim, fine.points)

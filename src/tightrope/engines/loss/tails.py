@@ -24,6 +24,7 @@ from ...errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhau
 from ...kernels import fp_environment
 from ...kernels.ball import BITS_START, enclose, lower_float, upper_float, working_precision
 from ...kernels.directed import next_down, next_up
+from ...operators import has_bracket_only
 from ...pair import Pair, Tailed
 from ...question import AUTO, Question
 from .. import fallback_bounds
@@ -31,7 +32,7 @@ from ..answer import Answer, Point, answered, exact, nothing_known
 from ..evaluation import BallFormula, Evaluation, Evaluator, Term
 from ..extremes_of_loss import EXTREME_BITS, loss_extremes
 from ..plan import demand_normal
-from ..selection import CLOSED_FORM, ENGINE_NAMES, FALLBACK, Candidate, Engine, candidates
+from ..selection import CLOSED_FORM, ENGINE_NAMES, FALLBACK, Candidate, Engine, Promise, candidates
 from . import tuning
 from .cell import Cell, cell_of
 from .secants import between, in_balls, inside
@@ -143,7 +144,7 @@ class SecantSide:
         self.terms, self.second, self._mirror = terms, second, mirror
         self.proof, self.auto = question.proof or not fp_environment.trusted(), question.engine_name == AUTO
         self._settings = question.settings
-        self.rungs = candidates(question.engine_name, any(pair.has_bracket_only() for pair, _ in terms), self.proof)
+        self.rungs = candidates(question.engine_name, any(has_bracket_only(pair) for pair, _ in terms), self.proof)
         self._last: tuple[Candidate, Evaluator] | None = None
         self.unfinished = False
         self.skipped: set[Engine] = set()
@@ -158,7 +159,7 @@ class SecantSide:
             try:
                 with (
                     compute_budget.part(1.0 if candidate is self.rungs[-1] else compute_budget.ENGINE_SHARE),
-                    candidate.arithmetic(),
+                    candidate.running(),
                 ):
                     with compute_budget.part(tuning.PREPARE_SHARE):
                         evaluator = self._prepared(candidate, s, cell, wish)
@@ -185,21 +186,22 @@ class SecantSide:
 
     def _again(self, s: float, cell: Cell | None, wish: Wish) -> Answer | None:
         """What the evaluator that served last says here."""
-        if self._last is None or not (self._last[0].ball or fp_environment.trusted()):
+        if self._last is None or not self._last[0].sound:
             return None
         if _next_to_zero(s, cell) and not isinstance(self._last[1], Mirrored):
             return None
-        with suppress(UnsupportedMechanism, OverflowError, WorkExhausted), self._last[0].arithmetic():
+        with suppress(UnsupportedMechanism, OverflowError, WorkExhausted), self._last[0].running():
             return self._read(*self._last, s, cell, wish)
         return None
 
     def _prepared(self, candidate: Candidate, s: float, cell: Cell | None, wish: Wish) -> Evaluator:
         """An engine's evaluator, sharper than what is read off it: secants have half of its digits."""
-        least = tuning.SHARP_GRID if candidate.engine.chooses else tuning.SHARP_MIN
-        sharp = max(wish.accuracy if candidate.engine.ramps else wish.accuracy**2 / 16.0, least)
+        least = tuning.SHARP_GRID if candidate.engine.promises(Promise.FLOAT_GRID) else tuning.SHARP_MIN
+        sharp = max(wish.accuracy if candidate.engine.promises(Promise.SECANTS) else wish.accuracy**2 / 16.0, least)
         law: dict[str, object] = {"accuracy": sharp, **self._settings}
         own, other = (
-            {**law, "second": each} if candidate.engine.ramps else law for each in (self.second, not self.second)
+            {**law, "second": each} if candidate.engine.promises(Promise.SECANTS) else law
+            for each in (self.second, not self.second)
         )
         evaluator = _prepared(candidate, self.terms, max(s, 0.0), own)
         if _next_to_zero(s, cell):
@@ -222,11 +224,11 @@ class SecantSide:
 
     def _fall_back(self, s: float, cell: Cell | None, wish: Wish) -> Answer:
         """Moments and events, where no engine came to an end."""
-        candidate = Candidate(FALLBACK, self.proof)
+        candidate = Candidate(FALLBACK, "ball" if self.proof else "float64")
         with (
             compute_budget.grace(),
             suppress(UnsupportedMechanism, OverflowError, WorkExhausted),
-            candidate.arithmetic(),
+            candidate.running(),
         ):
             made = [fallback_bounds.prepare(terms, proof=self.proof) for terms in (self.terms, self._mirror)]
             return self._read(candidate, Mirrored(*made) if _next_to_zero(s, cell) else made[0], s, cell, wish)
@@ -320,7 +322,7 @@ class LossTails:
             return Answer(*ends, CLOSED_FORM, "ball", "one pair is all of it", {}, ErrorBreakdown(lines, lines))
         assert formula is not None
         value = in_balls(formula, t, cell, below)
-        return answered(Candidate(CLOSED_FORM, True), formula, value.lower, value.upper, value.budget)
+        return answered(Candidate(CLOSED_FORM, "ball"), formula, value.lower, value.upper, value.budget)
 
     def _searched(self, t: float, cell: Cell | None, below: bool, wish: Wish) -> Answer:
         """By secants on the side that t is on; next to 0 those of the first law reach over to the other."""
@@ -377,9 +379,9 @@ def _pair_tail(pair: Tailed, t: float, below: bool) -> arb:
 def _formula(terms: Terms) -> Tailed | BallFormula | None:
     """What knows the tails of the composition, or a formula for its profile in balls; None where there is neither."""
     one = terms[0][0] if len(terms) == 1 and terms[0][1] == 1 else terms[0][0].compose_exact(terms)
-    if isinstance(one, Pair) and not one.has_bracket_only():
+    if isinstance(one, Pair) and not has_bracket_only(one):
         return one
     with suppress(UnsupportedMechanism):
-        made = Candidate(CLOSED_FORM, True).prepare(terms, math.inf)  # refuses what takes too many terms
+        made = Candidate(CLOSED_FORM, "ball").prepare(terms, math.inf)  # refuses what takes too many terms
         return one if isinstance(one, Tailed) else made if isinstance(made, BallFormula) else None
     return None

@@ -25,9 +25,11 @@ from flint import arb, fmpz
 from ...derived.product import product_pair
 from ...errors import UnsupportedMechanism, WorkExhausted
 from ...facets.bounds import ProfileBounds
+from ...facets.moments import Moments
 from ...facets.resolution import Resolution
 from ...kernels.ball import lower_float, upper_float, working_precision
 from ...kernels.bins import BinGram
+from ...operators import has_bracket_only, hockey_stick_bounds, simpler_ends
 from ...pair import LossRange, Pair
 from ...relation import Direction
 from ..gaussian.pair import GaussianPair
@@ -62,9 +64,6 @@ class BinsPair(Pair):
 
     tails = hockey_stick = ball_tails = ball_hockey_stick = _not_known
 
-    def has_bracket_only(self) -> bool:
-        return True
-
     def reversed(self) -> BinsPair:
         return BinsPair(self.uses, self.shifts, self.direction.opposite)
 
@@ -73,9 +72,6 @@ class BinsPair(Pair):
 
     def loss_range(self) -> LossRange:
         return LossRange(arb.neg_inf(), arb.pos_inf())
-
-    def hockey_stick_bounds(self, proof: bool) -> BinsBounds:
-        return BinsBounds(self, proof)
 
     def compose_exact(self, like: Sequence[tuple[Pair, int]]) -> BinsPair | None:
         """One pair, with Gaussians among them."""
@@ -97,27 +93,6 @@ class BinsPair(Pair):
         ends = finite_pairs(self.uses, self.shifts, fine)
         below, above = (end if self.direction is Direction.REMOVE else end.reversed() for end in ends)
         return below, above
-
-    def plainer(self) -> tuple[tuple[Pair, ...], Pair]:
-        """Bins of one norm, every two with one inner product: the least ones below, the largest above; and the factor
-        that all bins share. Proof: docs/proofs/correlated.md, section 5."""
-        own: Pair | None = GaussianPair(self.shifts) if self.shifts else None
-        least, shared, most = ([] if own is None else [(own, 1)] for _ in range(3))
-        with working_precision(PLAINER_BITS):
-            for gram, scale, count in self.uses:
-                factor = ball(gram.unit * scale)
-                norms = [row[i] for i, row in enumerate(gram.entries)]
-                others = [entry for i, row in enumerate(gram.entries) for entry in row[:i]]
-                low = [max(min(values) - gram.slack, 0) for values in (norms, others)]
-                high = [max(values) + gram.slack for values in (norms, others)]
-                low[1] = min(low)
-                high[1] = min(high)
-                for found, ends, up in ((least, low, False), (most, high, True)):
-                    found += [(pair, count) for pair in self._alike(gram.bins, ends, factor, up)]
-                shift = lower_float((ball(gram.shared) * factor).sqrt())
-                shared += [(GaussianPair(((1.0, shift, 1),)), count)] if shift > 0.0 else []
-        below = tuple(product_pair(each) for each in (shared, least) if each)
-        return below, product_pair(most)
 
     def _alike(self, bins: int, ends: Sequence[int], factor: arb, up: bool) -> list[Pair]:
         """Of this norm and this inner product: a common Gaussian, and random allocation of what is left.
@@ -154,22 +129,60 @@ class BinsPair(Pair):
         total = sum((count * ball(square(gram) * gram.unit * scale) for gram, scale, count in self.uses), arb(0))
         return total + sum((count * (arb(shift) / arb(sigma)) ** 2 for sigma, shift, count in self.shifts), arb(0))
 
+    def moments(self) -> BinsMoments:
+        return BinsMoments(self)
+
+
+class BinsMoments(Moments[BinsPair]):
     def log_moment_above(self, order: float) -> arb:
         """That of the Gaussian at the largest norm, which dominates."""
-        return self.largest() * arb(order) * (1 + arb(order)) / 2
+        return self.pair.largest() * arb(order) * (1 + arb(order)) / 2
 
     def zcdp_rho(self) -> arb:
-        return self.largest() / 2
+        return self.pair.largest() / 2
 
     def gdp_mu(self) -> arb:
-        return self.largest().sqrt()
+        return self.pair.largest().sqrt()
 
     def gdp_mu_lower(self, direction: Direction) -> arb | None:
         """Of the bin with the largest norm: L >= Y_i/bins, so that H(a) >= H_i(bins a)/bins."""
-        if direction is not self.direction:
+        if direction is not self.pair.direction:
             return None
-        low = self._added(lambda gram: max(max(row[i] for i, row in enumerate(gram.entries)) - gram.slack, 0))
+        low = self.pair._added(lambda gram: max(max(row[i] for i, row in enumerate(gram.entries)) - gram.slack, 0))
         return low.sqrt().union(self.gdp_mu())
+
+
+@simpler_ends.register(BinsPair)
+def _(bins: BinsPair) -> tuple[tuple[Pair, ...], Pair]:
+    """Bins of one norm, every two with one inner product: the least ones below, the largest above; and the factor
+    that all bins share. Proof: docs/proofs/correlated.md, section 5."""
+    own: Pair | None = GaussianPair(bins.shifts) if bins.shifts else None
+    least, shared, most = ([] if own is None else [(own, 1)] for _ in range(3))
+    with working_precision(PLAINER_BITS):
+        for gram, scale, count in bins.uses:
+            factor = ball(gram.unit * scale)
+            norms = [row[i] for i, row in enumerate(gram.entries)]
+            others = [entry for i, row in enumerate(gram.entries) for entry in row[:i]]
+            low = [max(min(values) - gram.slack, 0) for values in (norms, others)]
+            high = [max(values) + gram.slack for values in (norms, others)]
+            low[1] = min(low)
+            high[1] = min(high)
+            for found, ends, up in ((least, low, False), (most, high, True)):
+                found += [(pair, count) for pair in bins._alike(gram.bins, ends, factor, up)]
+            shift = lower_float((ball(gram.shared) * factor).sqrt())
+            shared += [(GaussianPair(((1.0, shift, 1),)), count)] if shift > 0.0 else []
+    below = tuple(product_pair(each) for each in (shared, least) if each)
+    return below, product_pair(most)
+
+
+@hockey_stick_bounds.register(BinsPair)
+def _(pair: BinsPair, proof: bool) -> BinsBounds:
+    return BinsBounds(pair, proof)
+
+
+@has_bracket_only.register(BinsPair)
+def _(pair: BinsPair) -> bool:
+    return True
 
 
 class BinsBounds(ProfileBounds):

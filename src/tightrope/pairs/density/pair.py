@@ -22,6 +22,7 @@ from flint import arb
 from ...kernels.ball import lower_float, upper_float
 from ...kernels.double_double import DoubleDouble
 from ...kernels.enclosure import Enclosure, FloatArray, enclosing, falling
+from ...operators import sampled_cgf
 from ...pair import BallTails, LossRange, Pair, Tails
 from ...relation import Direction
 from .branch import Branch
@@ -98,9 +99,9 @@ class DensityPair(Pair):
             return LossRange(lowest, highest)
 
     def cgf(self) -> Cgf:
-        return self.sampled_cgf(1.0, Direction.REMOVE)
+        return self.cgf_of_sample(1.0, Direction.REMOVE)
 
-    def sampled_cgf(self, rate: float, direction: Direction) -> Cgf:
+    def cgf_of_sample(self, rate: float, direction: Direction) -> Cgf:
         """Made once: the series of its cells serve all questions."""
         from .cgf import DensityCgf, SmoothLaw
 
@@ -111,6 +112,9 @@ class DensityPair(Pair):
     def branches(self) -> Sequence[Branch]:
         """Runs of cells with rising losses."""
         return tuple(Branch(run, self.flipped) for run in self.analysis.runs)
+
+
+sampled_cgf.register(DensityPair)(DensityPair.cgf_of_sample)
 
 
 def density_pair(pieces: tuple[Piece, ...]) -> DensityPair:

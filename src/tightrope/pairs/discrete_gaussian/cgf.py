@@ -75,7 +75,7 @@ class Centred:
 
     @property
     def log_mgf(self) -> arb:
-        return self.pair.log_moment(acb(self.tilt)).real
+        return self.pair.moments().log_moment(acb(self.tilt)).real
 
     def phi(self, step: float | arb, nodes: int) -> list[acb]:
         place, lead, total = ratio_ball(self.place), ratio_ball(self.nearest - self.half), self.total()

@@ -21,10 +21,12 @@ from ... import compute_budget
 from ...errors import Refusal, UnsupportedMechanism
 from ...facets.finite import Atoms
 from ...facets.lattice import Lattice, LatticeStep
+from ...facets.moments import Moments
 from ...kernels.ball import BITS_START, complex_log, floors, working_precision
 from ...kernels.directed import THOUSANDS, TINIEST, round_down
 from ...kernels.double_double import DoubleDouble, double_double
 from ...kernels.enclosure import Enclosure, FloatArray, around, enclosed, exact
+from ...operators import shifted_pair
 from ...pair import HOCKEY_STICK_COST, BallTails, LossRange, Pair, Tails
 
 if TYPE_CHECKING:
@@ -159,9 +161,6 @@ class DiscreteGaussianPair(Pair):
     def reversed(self) -> DiscreteGaussianPair:
         return self
 
-    def shifted(self, times: int) -> DiscreteGaussianPair:
-        return DiscreteGaussianPair(self.sigma, times * self.sensitivity)
-
     def atoms(self) -> Atoms | None:
         reach = math.ceil(LISTED_REACH * self.sigma) + self.sensitivity + 2
         if 2 * reach > OUTPUTS_MAX or self.sigma < SIGMA_MIN:
@@ -186,19 +185,6 @@ class DiscreteGaussianPair(Pair):
 
         return DiscreteGaussianCgf(self)
 
-    def log_moment(self, z: acb) -> acb:
-        """M(z) = e^{-D u/2} T(u)/T(0), u = D (1 + z)/s^2, with theta functions T(u) = sum_x e^{u x - x^2/(2 s^2)}."""
-        shift, variance = acb(self.sensitivity), acb(arb(self.sigma) ** 2)
-        turn = 2 * acb.pi() * acb(0, 1)
-        nome = acb(0, 1) / (2 * acb.pi() * variance)
-        lift = shift * (1 + z) / variance
-        ratio = acb.modular_theta(lift / turn, nome)[2] / acb.modular_theta(acb(0), nome)[2]
-        return complex_log(ratio) - shift * lift / 2
-
-    def zcdp_rho(self) -> arb:
-        """(D/s)^2/2. Reference: Canonne, Kamath, Steinke 2020, Prop. 5."""
-        return (arb(self.sensitivity) / arb(self.sigma)) ** 2 / 2
-
     def infinite_mass(self) -> arb:
         return arb(0)
 
@@ -207,6 +193,29 @@ class DiscreteGaussianPair(Pair):
 
     def hockey_stick_cost(self) -> int:
         return HOCKEY_STICK_COST + 20 * math.ceil(self.sigma)
+
+    def moments(self) -> DiscreteGaussianMoments:
+        return DiscreteGaussianMoments(self)
+
+
+class DiscreteGaussianMoments(Moments[DiscreteGaussianPair]):
+    def log_moment(self, z: acb) -> acb:
+        """M(z) = e^{-D u/2} T(u)/T(0), u = D (1 + z)/s^2, with theta functions T(u) = sum_x e^{u x - x^2/(2 s^2)}."""
+        shift, variance = acb(self.pair.sensitivity), acb(arb(self.pair.sigma) ** 2)
+        turn = 2 * acb.pi() * acb(0, 1)
+        nome = acb(0, 1) / (2 * acb.pi() * variance)
+        lift = shift * (1 + z) / variance
+        ratio = acb.modular_theta(lift / turn, nome)[2] / acb.modular_theta(acb(0), nome)[2]
+        return complex_log(ratio) - shift * lift / 2
+
+    def zcdp_rho(self) -> arb:
+        """(D/s)^2/2. Reference: Canonne, Kamath, Steinke 2020, Prop. 5."""
+        return (arb(self.pair.sensitivity) / arb(self.pair.sigma)) ** 2 / 2
+
+
+@shifted_pair.register(DiscreteGaussianPair)
+def _(pair: DiscreteGaussianPair, times: int) -> DiscreteGaussianPair:
+    return DiscreteGaussianPair(pair.sigma, times * pair.sensitivity)
 
 
 TERM = 2000.0  # units of work, for one weight in balls

@@ -16,9 +16,20 @@ from flint import acb, arb
 
 from ...facets.finite import Atom, Atoms, FiniteLaw, listed_hockey_stick
 from ...facets.lattice import Lattice
+from ...facets.moments import Moments
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.double_double import DoubleDouble
 from ...kernels.enclosure import Enclosure, enclosed
+from ...operators import (
+    allocated_pair_of,
+    chained_pair,
+    condition_on_finite_loss,
+    dominates,
+    finite_law,
+    sampled_in_family,
+    shifted_pair,
+    subsampled_fixed_size,
+)
 from ...pair import BallTails, LossRange, Pair, Tails
 from ...relation import Direction
 from .laws import FixedSizeSubsampledLaw, ProductLaw, ResponseLaw, SampledLaw, listed_atoms
@@ -48,14 +59,6 @@ class FinitePair(Pair):
         with working_precision(BITS_START):
             lost = enclosed([self.law.lost_mass()])[0]
         return Atoms(p, p * (-loss).exp(), loss, infinite, lost)
-
-    def dominates(self, other: Pair) -> bool:
-        """Randomized response by larger odds, more leaks and fewer answers."""
-        if isinstance(other, FinitePair) and isinstance(self.law, ResponseLaw) and isinstance(other.law, ResponseLaw):
-            mine, theirs = self.law, other.law
-            more = mine.epsilon >= theirs.epsilon and mine.delta >= theirs.delta
-            return more and mine.categories <= theirs.categories
-        return Pair.dominates(self, other)
 
     def ball_tails(self, t: arb) -> BallTails:
         atoms = self.law.listed()
@@ -91,50 +94,10 @@ class FinitePair(Pair):
     def loss_range(self) -> LossRange:
         return self.law.loss_range()
 
-    def finite(self) -> FiniteLaw:
-        return self.law
-
     def cgf(self) -> Cgf:
         from .cgf import finite_cgf
 
         return finite_cgf(self)
-
-    def log_moment(self, z: acb) -> acb | None:
-        from .cgf import finite_log_moment
-
-        return finite_log_moment(self.law, z)
-
-    def conditioned_on_finite_loss(self) -> Pair | None:
-        if self.infinite_mass().is_zero():
-            return self
-        law = self.law.conditioned_on_finite_loss()
-        return None if law is None else FinitePair(law)
-
-    def sampled(self, rate: float, direction: Direction) -> FinitePair:
-        return FinitePair(SampledLaw(self.law, rate, direction))
-
-    def fixed_size_subsampled(self, rate: float) -> FinitePair:
-        return FinitePair(FixedSizeSubsampledLaw(self.law, rate))
-
-    def allocated(self, steps: int, direction: Direction) -> FinitePair | None:
-        """All atoms listed, where they are few."""
-        from .allocated import AllocatedLaw, allocated_atoms
-
-        with working_precision(BITS_START):
-            few = allocated_atoms(self.law, steps, direction) <= PRODUCT_MAX
-        return FinitePair(AllocatedLaw(self.law, steps, direction)) if few else None
-
-    def shifted(self, times: int) -> FinitePair | None:
-        law = self.law if times == 1 else self.law.shifted(times)
-        return None if law is None else FinitePair(law)
-
-    def group_privacy(self, links: Sequence[tuple[Pair, int]]) -> FinitePair | None:
-        """Listed, where that can be done."""
-        from .group_privacy import group_privacy_law
-
-        laws = [(pair.law, count) for pair, count in links if isinstance(pair, FinitePair)]
-        law = group_privacy_law(laws) if len(laws) == len(links) else None
-        return None if law is None else FinitePair(law)
 
     def compose_exact(self, like: Sequence[tuple[Pair, int]]) -> FinitePair | None:
         """All atoms listed, where they are few."""
@@ -142,3 +105,72 @@ class FinitePair(Pair):
         if len(factors) < len(like) or listed_atoms([(law.size(), count) for law, count in factors]) > PRODUCT_MAX:
             return None
         return FinitePair(ProductLaw(tuple(factors)))
+
+    def moments(self) -> FiniteMoments:
+        return FiniteMoments(self)
+
+
+class FiniteMoments(Moments[FinitePair]):
+    def log_moment(self, z: acb) -> acb | None:
+        from .cgf import finite_log_moment
+
+        return finite_log_moment(self.pair.law, z)
+
+
+@chained_pair.register(FinitePair)
+def _(own: FinitePair, links: Sequence[tuple[Pair, int]]) -> FinitePair | None:
+    """Listed, where that can be done."""
+    from .group_privacy import group_privacy_law
+
+    laws = [(pair.law, count) for pair, count in links if isinstance(pair, FinitePair)]
+    law = group_privacy_law(laws) if len(laws) == len(links) else None
+    return None if law is None else FinitePair(law)
+
+
+@shifted_pair.register(FinitePair)
+def _(pair: FinitePair, times: int) -> FinitePair | None:
+    law = pair.law if times == 1 else pair.law.shifted(times)
+    return None if law is None else FinitePair(law)
+
+
+@allocated_pair_of.register(FinitePair)
+def _(pair: FinitePair, steps: int, direction: Direction) -> FinitePair | None:
+    """All atoms listed, where they are few."""
+    from .allocated import AllocatedLaw, allocated_atoms
+
+    with working_precision(BITS_START):
+        few = allocated_atoms(pair.law, steps, direction) <= PRODUCT_MAX
+    return FinitePair(AllocatedLaw(pair.law, steps, direction)) if few else None
+
+
+@subsampled_fixed_size.register(FinitePair)
+def _(pair: FinitePair, rate: float) -> FinitePair:
+    return FinitePair(FixedSizeSubsampledLaw(pair.law, rate))
+
+
+@sampled_in_family.register(FinitePair)
+def _(pair: FinitePair, rate: float, direction: Direction) -> FinitePair:
+    return FinitePair(SampledLaw(pair.law, rate, direction))
+
+
+@condition_on_finite_loss.register(FinitePair)
+def _(pair: FinitePair) -> Pair | None:
+    if pair.infinite_mass().is_zero():
+        return pair
+    law = pair.law.conditioned_on_finite_loss()
+    return None if law is None else FinitePair(law)
+
+
+@finite_law.register(FinitePair)
+def _(pair: FinitePair) -> FiniteLaw:
+    return pair.law
+
+
+@dominates.register(FinitePair)
+def _(pair: FinitePair, other: Pair) -> bool:
+    """Randomized response by larger odds, more leaks and fewer answers."""
+    if isinstance(other, FinitePair) and isinstance(pair.law, ResponseLaw) and isinstance(other.law, ResponseLaw):
+        mine, theirs = pair.law, other.law
+        more = mine.epsilon >= theirs.epsilon and mine.delta >= theirs.delta
+        return more and mine.categories <= theirs.categories
+    return dominates.default(pair, other)

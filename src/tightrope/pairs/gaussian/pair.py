@@ -16,11 +16,24 @@ import numpy as np
 from flint import acb, arb
 
 from ...facets.cgf import demand_ordinary
+from ...facets.moments import Moments
 from ...kernels.ball import BITS_START, erfc, lower_float, working_precision
 from ...kernels.directed import exact_product
 from ...kernels.double_double import DoubleDouble, double_double, double_double_of_count
 from ...kernels.enclosure import Enclosure, around, count_enclosure, exact, mills, where
 from ...kernels.normal import normal_tails
+from ...operators import (
+    bin_sampled,
+    dominates,
+    hidden_participation,
+    normal_shift,
+    ratio_transform,
+    sampled_cgf,
+    sampled_replacement,
+    shift_mixture,
+    shifted_pair,
+    visible_participation,
+)
 from ...pair import BallTails, LossRange, Pair, Tails, VisibleParticipation
 from ...relation import Direction
 
@@ -85,14 +98,6 @@ class GaussianPair(Pair):
     def reversed(self) -> GaussianPair:
         return self
 
-    def normal_shift(self) -> arb:
-        return self.ball_mu()
-
-    def ratio_transform(self) -> RatioTransform:
-        from .ratio import GaussianRatio
-
-        return GaussianRatio(self)
-
     def infinite_mass(self) -> arb:
         return arb(0)
 
@@ -108,86 +113,11 @@ class GaussianPair(Pair):
         shifts = [(sigma, shift, uses * count) for pair, count in known for sigma, shift, uses in pair.shifts]
         return GaussianPair(tuple(sorted(shifts))) if len(known) == len(like) else None
 
-    def dominates(self, other: Pair) -> bool:
-        """By the larger mu."""
-        if isinstance(other, GaussianPair):
-            with working_precision(BITS_START):
-                return self == other or bool(self._ball_square() >= other._ball_square())
-        return Pair.dominates(self, other)
-
-    def shifted(self, times: int) -> GaussianPair:
-        """mu times as large: the shifts themselves where they stay doubles, else their squares."""
-        return GaussianPair(
-            tuple(
-                (sigma, shift, count * times**2)
-                if (longer := exact_product(shift, times)) is None
-                else (sigma, longer, count)
-                for sigma, shift, count in self.shifts
-            )
-        )
-
-    def mixture(self, hits: ParticipationLaw, direction: Direction) -> Pair | None:
-        from ..gaussian_mixture.numbers import within
-        from ..gaussian_mixture.pair import GaussianMixturePair
-
-        return GaussianMixturePair(self, hits, direction) if within(self, hits.counts()[1:]) else None
-
-    def sampled_replacement(self, rate: float) -> Pair | None:
-        from ..gaussian_mixture.numbers import within
-        from ..gaussian_mixture.replaced import ONE_AND_TWO, SampledReplacementPair
-
-        return SampledReplacementPair(self, rate) if within(self, ONE_AND_TWO) else None
-
-    def hidden_participation(self, steps: int, hits: int) -> tuple[Pair, ...]:
-        """The largest of all coordinates, and their sum, at most at the mu of the shift."""
-        from ..finite.largest import LargestLaw
-        from ..finite.pair import FinitePair
-
-        with working_precision(BITS_START):
-            mu, summed = (lower_float(self.ball_mu() * part) for part in (arb(1), hits / arb(steps).sqrt()))
-        total = GaussianPair(((1.0, summed, 1),))
-        if not MAXIMUM_MIN < mu < MAXIMUM_MAX:
-            return (total,)
-        largest = FinitePair(LargestLaw(mu, steps, min(hits, steps)))
-        return largest, total
-
-    def visible_participation(self) -> VisibleParticipation:
-        return VisibleParticipation(1.0, self.ball_mu() ** 2, arb(0), arb(0), arb(0))
-
     def cgf(self) -> Cgf:
         from .cgf import GaussianCgf
 
         demand_ordinary(self.ball_mu)
         return GaussianCgf(self)
-
-    def sampled_cgf(self, rate: float, direction: Direction) -> Cgf:
-        from ..sampled_gaussian.cgf import SampledCgf
-
-        demand_ordinary(self.ball_mu)
-        return SampledCgf(self, rate, 1 if direction is Direction.REMOVE else -1)
-
-    def bin_sampled_parameters(
-        self, like: Sequence[tuple[Pair, int]], make: Callable[[Pair], Pair], cells: int, mixed: bool
-    ) -> ParameterBinning | None:
-        from ..sampled_gaussian.parameter_binning import bin_sampled_parameters
-
-        known = [(pair, count) for pair, count in like if isinstance(pair, GaussianPair)]
-        return bin_sampled_parameters(known, make, cells, mixed) if len(known) == len(like) else None
-
-    def log_moment(self, z: acb) -> acb:
-        """mu^2 (z + z^2)/2."""
-        return self._ball_square() * z * (1 + z) / 2
-
-    def zcdp_rho(self) -> arb:
-        """mu^2/2, the least one."""
-        return self._ball_square() / 2
-
-    def gdp_mu(self) -> arb:
-        """Itself."""
-        return self.ball_mu()
-
-    def gdp_mu_lower(self, direction: Direction) -> arb:
-        return self.ball_mu()
 
     def ball_mu(self) -> arb:
         """mu as a ball at the working precision."""
@@ -205,6 +135,114 @@ class GaussianPair(Pair):
         for ratio, count in parts:
             squares = squares + (ratio * ratio) * whole(count)
         return squares.sqrt()
+
+    def moments(self) -> GaussianMoments:
+        return GaussianMoments(self)
+
+
+class GaussianMoments(Moments[GaussianPair]):
+    def log_moment(self, z: acb) -> acb:
+        """mu^2 (z + z^2)/2."""
+        return self.pair._ball_square() * z * (1 + z) / 2
+
+    def zcdp_rho(self) -> arb:
+        """mu^2/2, the least one."""
+        return self.pair._ball_square() / 2
+
+    def gdp_mu(self) -> arb:
+        """Itself."""
+        return self.pair.ball_mu()
+
+    def gdp_mu_lower(self, direction: Direction) -> arb:
+        return self.pair.ball_mu()
+
+
+@bin_sampled.register(GaussianPair)
+def _(
+    own: GaussianPair, like: Sequence[tuple[Pair, int]], make: Callable[[Pair], Pair], cells: int, mixed: bool
+) -> ParameterBinning | None:
+    from ..sampled_gaussian.parameter_binning import bin_sampled_parameters
+
+    known = [(pair, count) for pair, count in like if isinstance(pair, GaussianPair)]
+    return bin_sampled_parameters(known, make, cells, mixed) if len(known) == len(like) else None
+
+
+@sampled_cgf.register(GaussianPair)
+def _(pair: GaussianPair, rate: float, direction: Direction) -> Cgf:
+    from ..sampled_gaussian.cgf import SampledCgf
+
+    demand_ordinary(pair.ball_mu)
+    return SampledCgf(pair, rate, 1 if direction is Direction.REMOVE else -1)
+
+
+@visible_participation.register(GaussianPair)
+def _(pair: GaussianPair) -> VisibleParticipation:
+    return VisibleParticipation(1.0, pair.ball_mu() ** 2, arb(0), arb(0), arb(0))
+
+
+@hidden_participation.register(GaussianPair)
+def _(pair: GaussianPair, steps: int, hits: int) -> tuple[Pair, ...]:
+    """The largest of all coordinates, and their sum, at most at the mu of the shift."""
+    from ..finite.largest import LargestLaw
+    from ..finite.pair import FinitePair
+
+    with working_precision(BITS_START):
+        mu, summed = (lower_float(pair.ball_mu() * part) for part in (arb(1), hits / arb(steps).sqrt()))
+    total = GaussianPair(((1.0, summed, 1),))
+    if not MAXIMUM_MIN < mu < MAXIMUM_MAX:
+        return (total,)
+    largest = FinitePair(LargestLaw(mu, steps, min(hits, steps)))
+    return largest, total
+
+
+@sampled_replacement.register(GaussianPair)
+def _(pair: GaussianPair, rate: float) -> Pair | None:
+    from ..gaussian_mixture.numbers import within
+    from ..gaussian_mixture.replaced import ONE_AND_TWO, SampledReplacementPair
+
+    return SampledReplacementPair(pair, rate) if within(pair, ONE_AND_TWO) else None
+
+
+@shift_mixture.register(GaussianPair)
+def _(pair: GaussianPair, hits: ParticipationLaw, direction: Direction) -> Pair | None:
+    from ..gaussian_mixture.numbers import within
+    from ..gaussian_mixture.pair import GaussianMixturePair
+
+    return GaussianMixturePair(pair, hits, direction) if within(pair, hits.counts()[1:]) else None
+
+
+@shifted_pair.register(GaussianPair)
+def _(pair: GaussianPair, times: int) -> GaussianPair:
+    """mu times as large: the shifts themselves where they stay doubles, else their squares."""
+    return GaussianPair(
+        tuple(
+            (sigma, shift, count * times**2)
+            if (longer := exact_product(shift, times)) is None
+            else (sigma, longer, count)
+            for sigma, shift, count in pair.shifts
+        )
+    )
+
+
+@dominates.register(GaussianPair)
+def _(pair: GaussianPair, other: Pair) -> bool:
+    """By the larger mu."""
+    if isinstance(other, GaussianPair):
+        with working_precision(BITS_START):
+            return pair == other or bool(pair._ball_square() >= other._ball_square())
+    return dominates.default(pair, other)
+
+
+@ratio_transform.register(GaussianPair)
+def _(pair: GaussianPair) -> RatioTransform:
+    from .ratio import GaussianRatio
+
+    return GaussianRatio(pair)
+
+
+@normal_shift.register(GaussianPair)
+def _(pair: GaussianPair) -> arb:
+    return pair.ball_mu()
 
 
 INVERSE_ROOT_TWO_PI = around(0.3989422804014327, 1e-16)  # 1 / sqrt(2 pi), error below 3e-17

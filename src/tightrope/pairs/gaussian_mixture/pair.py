@@ -23,11 +23,13 @@ from flint import arb
 
 from ... import compute_budget
 from ...errors import UnsupportedMechanism
+from ...facets.moments import Moments
 from ...facets.participation_law import WeightedShifts, quotient
 from ...kernels.ball import erfc, least_known
 from ...kernels.double_double import DoubleDouble, FloatArray
 from ...kernels.enclosure import Enclosure, enclosing, exact, where
 from ...kernels.normal import normal_tails
+from ...operators import sampled_in_family
 from ...pair import BallTails, LossRange, Pair, Tails
 from ...relation import Direction
 from ..gaussian.pair import GaussianPair
@@ -166,24 +168,6 @@ class GaussianMixturePair(Pair):
     def hockey_stick_cost(self) -> int:
         return COST * len(self.hits.counts())
 
-    def zcdp_rho(self) -> arb | None:
-        """That of the largest shift: Renyi divergences are quasi-convex (van Erven, Harremoes 2014, Thm 13)."""
-        return least_known(self.base.zcdp_rho() * self.hits.most**2, Pair.zcdp_rho(self))
-
-    def gdp_mu(self) -> arb:
-        """The largest shift dominates the others, and the mixture with each of them shown."""
-        return self.base.gdp_mu() * self.hits.most
-
-    def gdp_mu_lower(self, direction: Direction) -> arb | None:
-        """A share w_most of the mixture is the largest shift."""
-        return self.gdp_mu() if direction is self.direction else None
-
-    def sampled(self, rate: float, direction: Direction) -> Pair | None:
-        """Of uneven shifts: one more share of 0."""
-        if isinstance(self.hits, WeightedShifts) and direction is self.direction:
-            return GaussianMixturePair(self.base, self.hits.sampled(Fraction(rate)), direction)
-        return None
-
     def cgf(self) -> Cgf | None:
         from ..gaussian.cgf import mu_value
         from ..sampled_gaussian.cgf import SampledCgf
@@ -192,6 +176,31 @@ class GaussianMixturePair(Pair):
         if self.hits.most > CONTOUR_MAX:
             return None
         return SampledCgf(self.base, MixtureLikelihood(mu_value(self.base), self.hits), 1 if self.removes else -1)
+
+    def moments(self) -> GaussianMixtureMoments:
+        return GaussianMixtureMoments(self)
+
+
+class GaussianMixtureMoments(Moments[GaussianMixturePair]):
+    def zcdp_rho(self) -> arb | None:
+        """That of the largest shift: Renyi divergences are quasi-convex (van Erven, Harremoes 2014, Thm 13)."""
+        return least_known(self.pair.base.moments().zcdp_rho() * self.pair.hits.most**2, super().zcdp_rho())
+
+    def gdp_mu(self) -> arb:
+        """The largest shift dominates the others, and the mixture with each of them shown."""
+        return self.pair.base.moments().gdp_mu() * self.pair.hits.most
+
+    def gdp_mu_lower(self, direction: Direction) -> arb | None:
+        """A share w_most of the mixture is the largest shift."""
+        return self.gdp_mu() if direction is self.pair.direction else None
+
+
+@sampled_in_family.register(GaussianMixturePair)
+def _(pair: GaussianMixturePair, rate: float, direction: Direction) -> Pair | None:
+    """Of uneven shifts: one more share of 0."""
+    if isinstance(pair.hits, WeightedShifts) and direction is pair.direction:
+        return GaussianMixturePair(pair.base, pair.hits.sampled(Fraction(rate)), direction)
+    return None
 
 
 def _widened(value: Enclosure, error: float) -> Enclosure:

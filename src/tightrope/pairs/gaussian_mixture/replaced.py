@@ -18,6 +18,7 @@ import numpy as np
 from flint import arb
 
 from ...errors import InvalidParameter, UnsupportedMechanism
+from ...facets.moments import Moments
 from ...kernels.ball import erfc, working_precision
 from ...kernels.double_double import DoubleDouble, FloatArray, double_double
 from ...kernels.double_double import where as chosen
@@ -143,21 +144,26 @@ class SampledReplacementPair(Pair):
     def hockey_stick_cost(self) -> int:
         return HOCKEY_STICK_TERMS
 
+    def moments(self) -> SampledReplacementMoments:
+        return SampledReplacementMoments(self)
+
+
+class SampledReplacementMoments(Moments[SampledReplacementPair]):
     def zcdp_rho(self) -> arb:
         """That of a shift by 2 mu: Renyi divergences are jointly quasi-convex (van Erven, Harremoes 2014, Thm 13)."""
-        return 4 * self.base.zcdp_rho()
+        return 4 * self.pair.base.moments().zcdp_rho()
 
     def approximate_zcdp(self) -> tuple[tuple[arb, arb], ...]:
         """Q >= (1 - r) N(0), and of P against N(0) the shift by mu has the largest divergences."""
-        return ((-(-arb(self.rate)).log1p(), self.base.zcdp_rho()),)
+        return ((-(-arb(self.pair.rate)).log1p(), self.pair.base.moments().zcdp_rho()),)
 
     def gdp_mu(self) -> arb:
         """A shift by 2 mu, by joint convexity."""
-        return 2 * self.base.gdp_mu()
+        return 2 * self.pair.base.moments().gdp_mu()
 
     def gdp_mu_lower(self, direction: Direction) -> arb:
         """mu: where x > 0, P is at least r times the shift, and Q at most the noise at 0."""
-        return self.base.gdp_mu()
+        return self.pair.base.moments().gdp_mu()
 
 
 def _enclosed(ball: arb) -> Enclosure:

@@ -21,12 +21,14 @@ import numpy as np
 from flint import acb, arb, ctx
 
 from ...errors import UnsupportedMechanism
+from ...facets.moments import Moments
 from ...kernels.ball import BITS_START, complex_log, enclose, working_precision
 from ...kernels.double_double import DoubleDouble, double_double_of_ball
 from ...kernels.double_double import where as choose
 from ...kernels.enclosure import Enclosure, FloatArray, around, enclosed, exact, falling, mills, where
 from ...kernels.incomplete_gamma import gamma_sides
 from ...kernels.normal import both_sides
+from ...operators import dominates
 from ...pair import BallTails, LossRange, Pair, Tails
 from ...relation import Direction
 from .ratio import VarianceRatio
@@ -138,12 +140,6 @@ class GaussianVariancePair(Pair):
         same = all(isinstance(pair, GaussianVariancePair) and pair.ratio.equals(self.ratio) for pair, _ in like)
         return GaussianVarianceSum(self, sum(count for _, count in like)) if same else None
 
-    def dominates(self, other: Pair) -> bool:
-        """The ratio further from 1 on the same side. Proof: docs/proofs/gaussian_variance.md, section 5."""
-        if isinstance(other, GaussianVariancePair):
-            return self.ratio.beyond(other.ratio)
-        return Pair.dominates(self, other)
-
     def cgf(self) -> Cgf:
         from .cgf import GaussianVarianceCgf
 
@@ -152,27 +148,6 @@ class GaussianVariancePair(Pair):
             if not (abs(growth) > SMALLEST_GROWTH and growth * POLE_MIN < 1):
                 raise UnsupportedMechanism("its deviations are too far apart, or too close; try engine='lattice'")
         return GaussianVarianceCgf(self)
-
-    def log_moment(self, z: acb) -> acb | None:
-        """-(z g(D) + g(-zD))/2, g(x) = log(1 + x) - x; +inf from the pole 1/D on, None beside it."""
-        with working_precision(ctx.prec + CONSTANT_BITS):
-            growth = self.ratio.ball_growth()
-            left = 1 - z.real * growth
-            if left <= 0:
-                return acb(arb.pos_inf()) if z.imag.is_zero() else None
-            if not left > 0:
-                return acb("nan")
-            if z.imag.is_zero():
-                return acb(-z.real * self.ratio.ball_log() - left.log() / 2)
-            return -z * self.ratio.ball_log() - complex_log(1 - z * growth) / 2
-
-    def zcdp_rho(self) -> arb | None:
-        """D_1, where the loss has an upper end; else there is none. Proof: docs/proofs/gaussian_variance.md, 4."""
-        return None if self.rising else self.ball_mean()
-
-    def gdp_mu_lower(self, direction: Direction) -> arb | None:
-        """The loss falls slower than that of every Gaussian, where it has no end."""
-        return arb.pos_inf() if self.rising == (direction is Direction.REMOVE) else None
 
     def ball_mean(self) -> arb:
         """E_P[l] = D/2 - log r, at the working precision and a little more, since it cancels."""
@@ -185,6 +160,40 @@ class GaussianVariancePair(Pair):
             growth = (self.ratio.inverse() if self.rising else self.ratio).ball_growth()
             smaller = 1 / self.ratio.ball() if self.rising else self.ratio.ball()
             return number(self.ratio.ball_log()), number(-2 / growth), number(smaller)
+
+    def moments(self) -> GaussianVarianceMoments:
+        return GaussianVarianceMoments(self)
+
+
+class GaussianVarianceMoments(Moments[GaussianVariancePair]):
+    def log_moment(self, z: acb) -> acb | None:
+        """-(z g(D) + g(-zD))/2, g(x) = log(1 + x) - x; +inf from the pole 1/D on, None beside it."""
+        with working_precision(ctx.prec + CONSTANT_BITS):
+            growth = self.pair.ratio.ball_growth()
+            left = 1 - z.real * growth
+            if left <= 0:
+                return acb(arb.pos_inf()) if z.imag.is_zero() else None
+            if not left > 0:
+                return acb("nan")
+            if z.imag.is_zero():
+                return acb(-z.real * self.pair.ratio.ball_log() - left.log() / 2)
+            return -z * self.pair.ratio.ball_log() - complex_log(1 - z * growth) / 2
+
+    def zcdp_rho(self) -> arb | None:
+        """D_1, where the loss has an upper end; else there is none. Proof: docs/proofs/gaussian_variance.md, 4."""
+        return None if self.pair.rising else self.pair.ball_mean()
+
+    def gdp_mu_lower(self, direction: Direction) -> arb | None:
+        """The loss falls slower than that of every Gaussian, where it has no end."""
+        return arb.pos_inf() if self.pair.rising == (direction is Direction.REMOVE) else None
+
+
+@dominates.register(GaussianVariancePair)
+def _(pair: GaussianVariancePair, other: Pair) -> bool:
+    """The ratio further from 1 on the same side. Proof: docs/proofs/gaussian_variance.md, section 5."""
+    if isinstance(other, GaussianVariancePair):
+        return pair.ratio.beyond(other.ratio)
+    return dominates.default(pair, other)
 
 
 def _rows(points: Enclosure) -> Enclosure:

@@ -16,9 +16,11 @@ import numpy as np
 from flint import acb, arb
 
 from ...facets.finite import Atoms, listed_hockey_stick
+from ...facets.moments import Moments
 from ...kernels.ball import BITS_START, enclose, working_precision
 from ...kernels.double_double import DoubleDouble
 from ...kernels.enclosure import Enclosure, FloatArray, enclosed, falling
+from ...operators import has_bracket_only, shifted_pair
 from ...pair import HOCKEY_STICK_COST, BallTails, LossRange, Pair, Tails
 from .bend import Bend
 from .crossing import FarSide, far_output, first_outputs, side_of
@@ -124,9 +126,6 @@ class IntegerNoisePair(Pair):
     def reversed(self) -> IntegerNoisePair:
         return self
 
-    def shifted(self, times: int) -> IntegerNoisePair:
-        return IntegerNoisePair(self.noise, times * self.sensitivity)
-
     def infinite_mass(self) -> arb:
         last = self.noise.last
         return arb(0) if last is None else self.noise.tail(last - self.sensitivity + 1)
@@ -157,26 +156,38 @@ class IntegerNoisePair(Pair):
         disjoint = self.noise.last is not None and self.sensitivity > self.noise.last
         return None if disjoint or self.listing.size > LISTED_MAX else IntegerNoiseCgf(self)
 
-    def log_moment(self, z: acb) -> acb | None:
-        from .moments import log_moment
-
-        return log_moment(self.noise, self.sensitivity, z)
-
-    def has_bracket_only(self) -> bool:
-        return self.listing.size > LISTED_MAX
-
     def bracket(self, fine: Resolution) -> tuple[Pair, Pair] | None:
         from .cells import bracket
 
-        return bracket(self.noise, self.sensitivity, fine) if self.has_bracket_only() else None
-
-    def zcdp_rho(self) -> arb | None:
-        bend = Bend.of(self.noise, self.sensitivity)
-        return None if bend is None else bend.rho()
-
-    def approximate_zcdp(self) -> tuple[tuple[arb, arb], ...]:
-        bend = Bend.of(self.noise, self.sensitivity)
-        return () if bend is None else bend.lines()
+        return bracket(self.noise, self.sensitivity, fine) if has_bracket_only(self) else None
 
     def hockey_stick_cost(self) -> int:
         return HOCKEY_STICK_COST if self.listing.size <= OUTPUTS_SUMMED else BALL_COST
+
+    def moments(self) -> IntegerNoiseMoments:
+        return IntegerNoiseMoments(self)
+
+
+class IntegerNoiseMoments(Moments[IntegerNoisePair]):
+    def log_moment(self, z: acb) -> acb | None:
+        from .moments import log_moment
+
+        return log_moment(self.pair.noise, self.pair.sensitivity, z)
+
+    def zcdp_rho(self) -> arb | None:
+        bend = Bend.of(self.pair.noise, self.pair.sensitivity)
+        return None if bend is None else bend.rho()
+
+    def approximate_zcdp(self) -> tuple[tuple[arb, arb], ...]:
+        bend = Bend.of(self.pair.noise, self.pair.sensitivity)
+        return () if bend is None else bend.lines()
+
+
+@has_bracket_only.register(IntegerNoisePair)
+def _(pair: IntegerNoisePair) -> bool:
+    return pair.listing.size > LISTED_MAX
+
+
+@shifted_pair.register(IntegerNoisePair)
+def _(pair: IntegerNoisePair, times: int) -> IntegerNoisePair:
+    return IntegerNoisePair(pair.noise, times * pair.sensitivity)

@@ -20,9 +20,11 @@ import numpy as np
 from flint import acb, arb
 
 from ...facets.cgf import demand_ordinary
+from ...facets.moments import Moments
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.double_double import DoubleDouble, double_double
 from ...kernels.enclosure import Enclosure, enclosed, enclosing, exact
+from ...operators import dominates
 from ...pair import BallTails, HockeyStick, LossRange, Pair, Tails
 from ..bounded_loss import TwoEdges
 from ..finite.leak import Leak
@@ -127,11 +129,6 @@ class LeakyLaplacePair(Pair):
     def hockey_stick_cost(self) -> int:
         return 1
 
-    def log_moment(self, z: acb) -> acb:
-        """K_h(z) + m (1 + z); mirrored, K_h(z) - m z."""
-        value: acb = self.edges.log_moment(z) + self.moved() * z
-        return value if self.flipped else value + self.leak.move()
-
     def cgf(self) -> Cgf:
         from .leaky_cgf import LeakyLaplaceCgf
 
@@ -144,12 +141,24 @@ class LeakyLaplacePair(Pair):
         one_way = all(pair.flipped == self.flipped for pair, _ in uses)
         return LeakySum(uses) if one_way and len(uses) == len(like) else None
 
-    def dominates(self, other: Pair) -> bool:
-        """What it is the larger one of."""
-        if isinstance(other, LaplacePair):
-            with working_precision(BITS_START):
-                return bool(arb(self.leak.epsilon) >= other.ball_edge())
-        return Pair.dominates(self, other)
+    def moments(self) -> LeakyLaplaceMoments:
+        return LeakyLaplaceMoments(self)
+
+
+class LeakyLaplaceMoments(Moments[LeakyLaplacePair]):
+    def log_moment(self, z: acb) -> acb:
+        """K_h(z) + m (1 + z); mirrored, K_h(z) - m z."""
+        value: acb = self.pair.edges.log_moment(z) + self.pair.moved() * z
+        return value if self.pair.flipped else value + self.pair.leak.move()
+
+
+@dominates.register(LeakyLaplacePair)
+def _(pair: LeakyLaplacePair, other: Pair) -> bool:
+    """What it is the larger one of."""
+    if isinstance(other, LaplacePair):
+        with working_precision(BITS_START):
+            return bool(arb(pair.leak.epsilon) >= other.ball_edge())
+    return dominates.default(pair, other)
 
 
 @dataclass(frozen=True)

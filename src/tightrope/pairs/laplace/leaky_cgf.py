@@ -45,7 +45,7 @@ class MovedBallTilted:
 
     @property
     def log_mgf(self) -> arb:
-        return self.pair.log_moment(acb(self.still.tilt)).real
+        return self.pair.moments().log_moment(acb(self.still.tilt)).real
 
     def phi(self, step: float | arb, nodes: int) -> list[acb]:
         moved = self.pair.moved() * arb(step)

@@ -24,9 +24,10 @@ from ...kernels.ball import BITS_START, working_precision
 from ...kernels.directed import exact_product
 from ...kernels.double_double import DoubleDouble, double_double, double_double_of_count
 from ...kernels.enclosure import Enclosure, count_enclosure, enclosing, exact
+from ...operators import dominates, sampled_cgf, shifted_pair
 from ...pair import BallTails, HockeyStick, Pair, Tails
 from ...relation import Direction
-from ..bounded_loss import BoundedLossPair
+from ..bounded_loss import BoundedLossMoments, BoundedLossPair
 from .several import LaplaceSum
 
 if TYPE_CHECKING:
@@ -90,40 +91,11 @@ class LaplacePair(BoundedLossPair):
         uses = tuple((pair, count) for pair, count in like if isinstance(pair, LaplacePair))
         return LaplaceSum(uses) if len(uses) == len(like) else None
 
-    def shifted(self, times: int) -> LaplacePair:
-        longer = exact_product(self.sensitivity, self.times * times)
-        if longer is None:
-            return LaplacePair(self.scale, self.sensitivity, self.times * times)
-        return LaplacePair(self.scale, longer)
-
     def cgf(self) -> Cgf:
         from .cgf import LaplaceCgf
 
         demand_ordinary(self.ball_edge)
         return LaplaceCgf(self)
-
-    def sampled_cgf(self, rate: float, direction: Direction) -> Cgf:
-        from .sampled import SampledLaplaceCgf
-
-        demand_ordinary(self.ball_edge)
-        if not self.edge < SAMPLED_EDGE_MAX:
-            raise UnsupportedMechanism("its losses are too large for a contour; try engine='lattice'")
-        return SampledLaplaceCgf(self, rate, 1 if direction is Direction.REMOVE else -1)
-
-    def dominates(self, other: Pair) -> bool:
-        """By the larger edge."""
-        if isinstance(other, LaplacePair):
-            with working_precision(BITS_START):
-                return self == other or bool(self.ball_edge() >= other.ball_edge())
-        return Pair.dominates(self, other)
-
-    def zcdp_rho(self) -> arb:
-        """Its divergence of order 1."""
-        return rho_of_laplace(self.ball_edge())
-
-    def gdp_mu(self) -> arb:
-        """At epsilon 0."""
-        return mu_of_laplace(self.ball_edge())
 
     @property
     def edge(self) -> float:
@@ -131,3 +103,43 @@ class LaplacePair(BoundedLossPair):
 
     def ball_edge(self) -> arb:
         return self.times * arb(self.sensitivity) / arb(self.scale)
+
+    def moments(self) -> LaplaceMoments:
+        return LaplaceMoments(self)
+
+
+class LaplaceMoments(BoundedLossMoments):
+    def zcdp_rho(self) -> arb:
+        """Its divergence of order 1."""
+        return rho_of_laplace(self.pair.ball_edge())
+
+    def gdp_mu(self) -> arb:
+        """At epsilon 0."""
+        return mu_of_laplace(self.pair.ball_edge())
+
+
+@dominates.register(LaplacePair)
+def _(pair: LaplacePair, other: Pair) -> bool:
+    """By the larger edge."""
+    if isinstance(other, LaplacePair):
+        with working_precision(BITS_START):
+            return pair == other or bool(pair.ball_edge() >= other.ball_edge())
+    return dominates.default(pair, other)
+
+
+@sampled_cgf.register(LaplacePair)
+def _(pair: LaplacePair, rate: float, direction: Direction) -> Cgf:
+    from .sampled import SampledLaplaceCgf
+
+    demand_ordinary(pair.ball_edge)
+    if not pair.edge < SAMPLED_EDGE_MAX:
+        raise UnsupportedMechanism("its losses are too large for a contour; try engine='lattice'")
+    return SampledLaplaceCgf(pair, rate, 1 if direction is Direction.REMOVE else -1)
+
+
+@shifted_pair.register(LaplacePair)
+def _(pair: LaplacePair, times: int) -> LaplacePair:
+    longer = exact_product(pair.sensitivity, pair.times * times)
+    if longer is None:
+        return LaplacePair(pair.scale, pair.sensitivity, pair.times * times)
+    return LaplacePair(pair.scale, longer)

@@ -20,6 +20,7 @@ from ...errors import UnsupportedMechanism
 from ...kernels.directed import exact_product
 from ...kernels.double_double import DoubleDouble, double_double
 from ...kernels.enclosure import Enclosure, exact, where
+from ...operators import shifted_pair
 from ...pair import BallTails, Tails
 from ..bounded_loss import BoundedLossPair
 
@@ -72,10 +73,6 @@ class LogisticPair(BoundedLossPair):
         beyond = (epsilon + edge).min(arb(0))
         return (-a).expm1() ** 2 / total - (-edge).exp() * beyond.expm1()
 
-    def shifted(self, times: int) -> LogisticPair | None:
-        longer = exact_product(self.epsilon, times)
-        return None if longer is None else LogisticPair(longer)
-
     def cgf(self) -> Cgf:
         from .cgf import LogisticCgf
 
@@ -95,3 +92,9 @@ class LogisticPair(BoundedLossPair):
         edge = arb(self.epsilon)
         inside = t.min(edge).max(-edge)
         return (edge - inside) / 2, (edge + inside) / 2, -(-edge).expm1()
+
+
+@shifted_pair.register(LogisticPair)
+def _(pair: LogisticPair, times: int) -> LogisticPair | None:
+    longer = exact_product(pair.epsilon, times)
+    return None if longer is None else LogisticPair(longer)

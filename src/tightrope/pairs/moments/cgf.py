@@ -26,11 +26,11 @@ class MomentBallTilted:
 
     @property
     def log_mgf(self) -> arb:
-        return self.pair.log_moment(acb(self.tilt)).real
+        return self.pair.moments().log_moment(acb(self.tilt)).real
 
     def phi(self, step: float | arb, nodes: int) -> list[acb]:
         whole, tilt = self.log_mgf, arb(self.tilt)
-        return [(self.pair.log_moment(acb(tilt, arb(step) * index)) - whole).exp() for index in range(nodes)]
+        return [(self.pair.moments().log_moment(acb(tilt, arb(step) * index)) - whole).exp() for index in range(nodes)]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from flint import acb, arb
 
 from ...errors import UnsupportedMechanism
+from ...facets.moments import Moments
+from ...operators import is_opaque
 from ...pair import LossRange, Pair
 from .claims import Claims
 
@@ -32,9 +34,6 @@ class MomentPair(Pair):
     def place(self, z: acb) -> acb:
         """Where K is asked for that of this pair at z."""
         return -1 - z if self.flipped else z
-
-    def log_moment(self, z: acb) -> acb:
-        return self.claims.at(self.place(z))
 
     def _not_known(self, *at: Any, **named: Any) -> NoReturn:
         self._demand_reach()
@@ -60,9 +59,6 @@ class MomentPair(Pair):
         low, high = self.claims.strip
         return (-1.0 - high, -1.0 - low) if self.flipped else (low, high)
 
-    def opaque(self) -> bool:
-        return True
-
     def reversed(self) -> MomentPair:
         return MomentPair(self.claims, not self.flipped)
 
@@ -84,3 +80,16 @@ class MomentPair(Pair):
 
         self._demand_reach()
         return MomentCgf(self)
+
+    def moments(self) -> ClaimedMoments:
+        return ClaimedMoments(self)
+
+
+class ClaimedMoments(Moments[MomentPair]):
+    def log_moment(self, z: acb) -> acb:
+        return self.pair.claims.at(self.pair.place(z))
+
+
+@is_opaque.register(MomentPair)
+def _(pair: MomentPair) -> bool:
+    return True

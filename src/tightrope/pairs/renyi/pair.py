@@ -24,8 +24,10 @@ from flint import arb, ctx
 from ... import compute_budget
 from ...errors import UnsupportedMechanism
 from ...facets.lattice import ratio_ball
+from ...facets.moments import Moments
 from ...facets.resolution import Resolution
 from ...kernels.ball import BITS_START, hull, some, working_precision
+from ...operators import compose_dominating, condition_on_finite_loss, has_bracket_only
 from ...pair import LossRange, Pair
 from .curve import Divergences, total
 from .optimum import Search
@@ -143,58 +145,71 @@ class RenyiPair(Pair):
     def hockey_stick_cost(self) -> int:
         return EVENT_COST
 
-    def log_moment_above(self, order: float) -> arb | None:
-        if self.flipped and not self.both:
-            return None
-        known = self.curve.above(Fraction(order))
-        return None if known is None else ratio_ball(known)
-
-    def divergence(self, order: float) -> tuple[arb, arb]:
-        from .divergences import DIVERGENCE_BITS, ends
-
-        with working_precision(DIVERGENCE_BITS + self.small_bits()):
-            region = Region(self.curve, self.flipped, self.both, DIVERGENCE_BITS + self.small_bits())
-            lower, upper = ends(region, Fraction(order))
-            more = -(-self.leak()).log1p() / (1 - arb(order)) if order < 1.0 and self.leaks else arb(0)
-            return lower + more, upper + more
-
-    def zcdp_rho(self) -> arb | None:
-        """D_a <= r a + s <= (r + s) a from order 1 on."""
-        if self.curve.line and not self.curve.slope and not self.leaks:
-            return ratio_ball(self.curve.rho)
-        line = self._line()
-        return None if line is None else ratio_ball(sum(line, Fraction(0)))
-
-    def approximate_zcdp(self) -> tuple[tuple[arb, arb], ...]:
-        line = self._line()
-        return () if line is None or not line[1] else ((ratio_ball(line[1]), ratio_ball(line[0])),)
-
     def _line(self) -> tuple[Fraction, Fraction] | None:
         """What holds of every order of (P, Q), for a table that ends."""
         return None if self.leaks or (self.flipped and not self.both) else self.curve.everywhere
-
-    def compose_dominating(self, like: Sequence[tuple[Pair, int]]) -> Pair | None:
-        """Curves add up; what is known of one direction only is known of one direction of the sum."""
-        uses = [(pair, count) for pair, count in like if isinstance(pair, RenyiPair)]
-        flips = {pair.flipped for pair, _ in uses if not pair.both}
-        if len(uses) < len(like) or len(flips) > 1:
-            return None
-        curve = total([(pair.curve, count) for pair, count in uses])
-        if curve.divergence_one is None:
-            return None
-        leaks: dict[float, int] = {}
-        for pair, count in uses:
-            for leak, times in pair.leaks:
-                leaks[leak] = leaks.get(leak, 0) + times * count
-        return RenyiPair(curve, not flips, flips == {True}, tuple(sorted(leaks.items())))
-
-    def conditioned_on_finite_loss(self) -> Pair | None:
-        return RenyiPair(self.curve, self.both, self.flipped) if self.both else super().conditioned_on_finite_loss()
-
-    def has_bracket_only(self) -> bool:
-        return True
 
     def bracket(self, fine: Resolution) -> tuple[Pair, Pair]:
         from .finite import bracket
 
         return bracket(self, fine)
+
+    def moments(self) -> RenyiMoments:
+        return RenyiMoments(self)
+
+
+class RenyiMoments(Moments[RenyiPair]):
+    def log_moment_above(self, order: float) -> arb | None:
+        if self.pair.flipped and not self.pair.both:
+            return None
+        known = self.pair.curve.above(Fraction(order))
+        return None if known is None else ratio_ball(known)
+
+    def divergence(self, order: float) -> tuple[arb, arb]:
+        from .divergences import DIVERGENCE_BITS, ends
+
+        with working_precision(DIVERGENCE_BITS + self.pair.small_bits()):
+            region = Region(
+                self.pair.curve, self.pair.flipped, self.pair.both, DIVERGENCE_BITS + self.pair.small_bits()
+            )
+            lower, upper = ends(region, Fraction(order))
+            more = -(-self.pair.leak()).log1p() / (1 - arb(order)) if order < 1.0 and self.pair.leaks else arb(0)
+            return lower + more, upper + more
+
+    def zcdp_rho(self) -> arb | None:
+        """D_a <= r a + s <= (r + s) a from order 1 on."""
+        if self.pair.curve.line and not self.pair.curve.slope and not self.pair.leaks:
+            return ratio_ball(self.pair.curve.rho)
+        line = self.pair._line()
+        return None if line is None else ratio_ball(sum(line, Fraction(0)))
+
+    def approximate_zcdp(self) -> tuple[tuple[arb, arb], ...]:
+        line = self.pair._line()
+        return () if line is None or not line[1] else ((ratio_ball(line[1]), ratio_ball(line[0])),)
+
+
+@has_bracket_only.register(RenyiPair)
+def _(pair: RenyiPair) -> bool:
+    return True
+
+
+@condition_on_finite_loss.register(RenyiPair)
+def _(pair: RenyiPair) -> Pair | None:
+    return RenyiPair(pair.curve, pair.both, pair.flipped) if pair.both else condition_on_finite_loss.default(pair)
+
+
+@compose_dominating.register(RenyiPair)
+def _(own: RenyiPair, like: Sequence[tuple[Pair, int]]) -> Pair | None:
+    """Curves add up; what is known of one direction only is known of one direction of the sum."""
+    uses = [(pair, count) for pair, count in like if isinstance(pair, RenyiPair)]
+    flips = {pair.flipped for pair, _ in uses if not pair.both}
+    if len(uses) < len(like) or len(flips) > 1:
+        return None
+    curve = total([(pair.curve, count) for pair, count in uses])
+    if curve.divergence_one is None:
+        return None
+    leaks: dict[float, int] = {}
+    for pair, count in uses:
+        for leak, times in pair.leaks:
+            leaks[leak] = leaks.get(leak, 0) + times * count
+    return RenyiPair(curve, not flips, flips == {True}, tuple(sorted(leaks.items())))

@@ -18,6 +18,7 @@ from flint import acb, arb, ctx
 
 from ...facets.cgf import demand_ordinary
 from ...facets.lattice import ratio_ball
+from ...facets.moments import Moments
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.double_double import DoubleDouble, where
 from ...kernels.enclosure import Enclosure, FloatArray, enclosed, exact, falling
@@ -178,9 +179,6 @@ class SparseVectorPair(Pair):
         demand_ordinary(lambda: ratio_ball(self.answers))
         return LossesCgf(self)
 
-    def log_moment(self, z: acb) -> acb:
-        return log_moment(self.exact_losses, z)
-
     def exact_losses(self) -> Losses:
         """Atoms where the loss is constant, and a piece wherever it rises; worked out once for each precision."""
         kept: dict[int, Losses] = self.__dict__.setdefault("_losses", {})
@@ -203,6 +201,14 @@ class SparseVectorPair(Pair):
                 LossPiece(over_high, arb(0), arb(0), last, high),
             ]
         return Losses(tuple(atoms), Pieces(tuple(pieces)))
+
+    def moments(self) -> SparseVectorMoments:
+        return SparseVectorMoments(self)
+
+
+class SparseVectorMoments(Moments[SparseVectorPair]):
+    def log_moment(self, z: acb) -> acb:
+        return log_moment(self.pair.exact_losses, z)
 
 
 def _double_double(ball: arb) -> DoubleDouble:

@@ -17,11 +17,11 @@ from flint import arb
 from ...kernels.ball import BITS_MAX, BITS_START, least_known, working_precision
 from ...kernels.double_double import DoubleDouble, double_double
 from ...kernels.enclosure import exact
-from ...pair import LossRange, Pair, Tails
+from ...pair import LossRange, Tails
 from .hockey_stick import Ends, ends_at
 from .losses import Losses
 from .noise import End, Place, from_balls, split, within
-from .pair import TruncatedPair, cell_loss, edge_place, least, mirrored, most
+from .pair import TruncatedMoments, TruncatedPair, cell_loss, edge_place, least, mirrored, most
 
 
 @dataclass(frozen=True)
@@ -114,14 +114,6 @@ class ClampedPair(TruncatedPair):
     def loss_range(self) -> LossRange:
         return LossRange(*self._ball_end_losses)
 
-    def zcdp_rho(self) -> arb | None:
-        """That of the noise at most, since clamping is post-processing."""
-        return least_known(self.noise.zcdp_rho(), Pair.zcdp_rho(self))
-
-    def gdp_mu(self) -> arb | None:
-        """That of the noise at most, likewise."""
-        return least_known(self.noise.gdp_mu(), Pair.gdp_mu(self))
-
     def losses(self) -> Losses:
         """The losses of the two ends are exact, whatever lies between."""
         low, high = self._ball_end_losses_now()
@@ -132,3 +124,16 @@ class ClampedPair(TruncatedPair):
         if self.right is not None:
             atoms.append((self.ball_above(self.ball_right)[0], high))
         return Losses(tuple(atoms), known.segment)
+
+    def moments(self) -> ClampedMoments:
+        return ClampedMoments(self)
+
+
+class ClampedMoments(TruncatedMoments):
+    def zcdp_rho(self) -> arb | None:
+        """That of the noise at most, since clamping is post-processing."""
+        return least_known(self.pair.noise.zcdp_rho(), super().zcdp_rho())
+
+    def gdp_mu(self) -> arb | None:
+        """That of the noise at most, likewise."""
+        return least_known(self.pair.noise.gdp_mu(), super().gdp_mu())

@@ -19,6 +19,7 @@ from ...errors import InvalidParameter
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.directed import exact_product
 from ...kernels.double_double import DoubleDouble
+from ...operators import shifted_pair
 from ...pair import LossRange, Tails
 from .hockey_stick import Ends, enclosed_ball, ends_at
 from .losses import Losses
@@ -88,12 +89,6 @@ class CutPair(TruncatedPair):
         """Mirrored: the noise is symmetric, so x -> D - x exchanges the two laws and turns the bounds around."""
         return CutPair(self.noise, mirrored(self.right, Fraction(0)), mirrored(self.left, Fraction(0)))
 
-    def shifted(self, times: int) -> CutPair | None:
-        """Log-concave still where it is cut; symmetric where the bounds are."""
-        symmetric = times == 1 or self.left == mirrored(self.right, Fraction(0))
-        longer = exact_product(float(self.noise.shift), times) if symmetric else None
-        return None if longer is None else CutPair(self.noise.moving(Fraction(longer)), self.left, self.right)
-
     def infinite_mass(self) -> arb:
         if self.right is None:
             return arb(0)
@@ -117,3 +112,11 @@ class CutPair(TruncatedPair):
     def losses(self) -> Losses:
         start = moved(self.ball_left, self.noise.ball_shift)
         return self.noise.ball_losses(start, self.ball_right, self.ball_kept())
+
+
+@shifted_pair.register(CutPair)
+def _(pair: CutPair, times: int) -> CutPair | None:
+    """Log-concave still where it is cut; symmetric where the bounds are."""
+    symmetric = times == 1 or pair.left == mirrored(pair.right, Fraction(0))
+    longer = exact_product(float(pair.noise.shift), times) if symmetric else None
+    return None if longer is None else CutPair(pair.noise.moving(Fraction(longer)), pair.left, pair.right)

@@ -22,6 +22,7 @@ from flint import acb, arb, ctx
 
 from ...facets.cgf import demand_ordinary
 from ...facets.lattice import ratio_ball
+from ...facets.moments import Moments
 from ...kernels.ball import BITS_START, hull, working_precision
 from ...kernels.double_double import DoubleDouble, double_double
 from ...kernels.enclosure import Enclosure
@@ -107,14 +108,6 @@ class TruncatedPair(Pair):
         with working_precision(BITS_START):
             return None if self.losses().segment is None else LossesCgf(self)
 
-    def log_moment(self, z: acb) -> acb | None:
-        if self.disjoint():
-            return None
-        return log_moment(self.exact_losses, z) if self.noise.has_moments else summed_log_moment(self, z)
-
-    def log_moment_above(self, order: float) -> arb | None:
-        return None if self.disjoint() else log_moment(self.losses, acb(order)).real
-
     def exact_losses(self) -> Losses:
         """The finite losses of the outputs as they are, rounded or not, worked out once for each precision."""
         kept: dict[int, Losses] = self.__dict__.setdefault("_exact_losses", {})
@@ -136,6 +129,19 @@ class TruncatedPair(Pair):
     @property
     def ball_right(self) -> Place:
         return math.inf if self.right is None else ratio_ball(self.right)
+
+    def moments(self) -> TruncatedMoments:
+        return TruncatedMoments(self)
+
+
+class TruncatedMoments(Moments[TruncatedPair]):
+    def log_moment(self, z: acb) -> acb | None:
+        if self.pair.disjoint():
+            return None
+        return log_moment(self.pair.exact_losses, z) if self.pair.noise.has_moments else summed_log_moment(self.pair, z)
+
+    def log_moment_above(self, order: float) -> arb | None:
+        return None if self.pair.disjoint() else log_moment(self.pair.losses, acb(order)).real
 
 
 def cell_loss(noise: ShiftedNoise, start: Place, stop: Place) -> arb:
