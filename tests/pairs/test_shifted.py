@@ -94,4 +94,4 @@ def test_shifts_of_shifts_multiply() -> None:
         twice = shifted(mechanism, 3)
         assert once is not None
         assert twice is not None
-        assert twice.shifted(7) == once
+        assert shifted_pair(twice, 7) == once
