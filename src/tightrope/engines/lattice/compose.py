@@ -198,7 +198,8 @@ class _Sides:
         best = math.sqrt(2.0 * math.log(2.0 / tolerance) / max(variance, 1e-12))
         table = _Table.of(lumps, [count for _, count in parts])
         tilts = [best * share for share in CHERNOFF_SHARES]
-        return _Sides(centre, *(tuple((d, table.log_moment(sign * d)) for d in tilts) for sign in (1, -1)), table)
+        above, below = (tuple((d, table.log_moment(sign * d)) for d in tilts) for sign in (1, -1))
+        return _Sides(centre, above, below, table)
 
     def reach(self, sign: int, tolerance: float) -> int:
         """Distance from the centre beyond which at most the tolerance lies."""
