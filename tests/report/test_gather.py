@@ -8,25 +8,21 @@ import pytest
 
 import tightrope as tr
 from tightrope.report import value
-from tightrope.report.gather import falling, last_epsilon
-from tightrope.result import Result
+from tightrope.report.gather import last_epsilon
 
 RUN = tr.Gaussian(sigma=1.0)
 
 
-def test_deltas_fall() -> None:
-    epsilons = (0.0, 1.0, 2.0, 3.0, 4.0)
-    exact = [bound for _, bound in RUN.curve(epsilons=epsilons)]
-    rough = [tr.Bound(0.0, 1.0), exact[1], tr.Bound(0.0, 1.0), exact[3], tr.Bound(0.0, 1.0)]
-    known = Result(repr(RUN), "epsilon", {"delta": 1e-2}, RUN.epsilon(1e-2))
-    found = falling(tr.Curve(epsilons, tuple(rough)), [known])
-    assert all(
-        each.lower <= sharp.lower and sharp.upper <= each.upper for each, sharp in zip(found, exact, strict=True)
-    )
-    assert found[0].lower == exact[1].lower
-    assert found[2] == tr.Bound(1e-2, exact[1].upper)  # epsilon at 1e-2 lies above 2
-    assert found[4].upper == exact[3].upper < 1e-2
-    assert falling(tr.Curve(epsilons, tuple(rough)), [])[2] == tr.Bound(exact[3].lower, exact[1].upper)
+def test_answers_of_a_report_agree() -> None:
+    """What the curve finds of a run that took too long narrows what the sentences say, and the other way round."""
+    found = tr.parse("PureDP(epsilon=1).shuffle(users=1000) * 10").report(delta=1e-6, seconds=0.3)
+    assert found.risk is not None
+    assert found.curve is not None
+    uppers = [bound.upper for _, bound in found.curve]
+    assert uppers == sorted(uppers, reverse=True)
+    rows = {row.quantity: row.bound for row in found.risk.rows}
+    assert rows["advantage"].upper <= uppers[0]
+    assert all(found.results[0].bound.upper <= place or bound.upper > 1e-6 for place, bound in found.curve)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ from ..extend.questions import ARGUMENTS, Options, parsed, stated
 from ..extend.result import Result, why_wide
 from ..extend.wording import check_folder
 from ..ledger import LedgerError
+from . import at_most as budget
+from .at_most import AT_MOST
 from .audit import audit
 from .calibrate import calibrate
 from .compare import compare
@@ -93,8 +95,8 @@ def app(context: click.Context) -> None:
       (Gaussian(sigma=3) * 10).poisson(rate=0.01)
       Gaussian(sigma=3).poisson(rate=0.01) * 10
 
-    Exit codes: 0 answered, 1 verify or selftest found something false, 2 bad input, 3 accuracy not reached (the bound
-    is printed), or verify could not decide; those of a ledger: tightrope ledger --help.
+    Exit codes: 0 answered, 1 above --at-most, or verify or selftest found something false, 2 bad input, 3 accuracy not
+    reached (the bound is printed), or --at-most or verify not decided; those of a ledger: tightrope ledger --help.
     """
     if context.invoked_subcommand is None:
         say(context.get_help())
@@ -103,16 +105,20 @@ def app(context: click.Context) -> None:
 @app.command()
 @EXPRESSION
 @click.option("--delta", "deltas", type=float, multiple=True, required=True, help="In [0, 1]; may be repeated.")
+@AT_MOST
 @question_options
-def epsilon(expression: str, deltas: tuple[float, ...], as_document: bool, **settings: Unpack[Options]) -> int:
+def epsilon(
+    expression: str, deltas: tuple[float, ...], at_most: float | None, as_document: bool, **settings: Unpack[Options]
+) -> int:
     """Epsilon at a given delta.
 
     \b
     tightrope epsilon "Gaussian(sigma=5) * 3 + PureDP(epsilon=0.1)" --delta 1e-6
     tightrope epsilon "RandomizedResponse(p=0.51) * 512" --delta 1e-4 --delta 1e-8 --json
     echo "Gaussian(sigma=2)" | tightrope epsilon - --delta 1e-6 --proof
+    tightrope epsilon "Gaussian(sigma=2)" --delta 1e-6 --at-most 3 || echo "over the budget"
     """
-    return answer(read(expression, parse), "epsilon", deltas, as_document, settings)
+    return answer(read(expression, parse), "epsilon", deltas, as_document, settings, at_most)
 
 
 @app.command()
@@ -120,8 +126,11 @@ def epsilon(expression: str, deltas: tuple[float, ...], as_document: bool, **set
 @click.option(
     "--epsilon", "epsilons", type=float, multiple=True, required=True, help="Of either sign; may be repeated."
 )
+@AT_MOST
 @question_options
-def delta(expression: str, epsilons: tuple[float, ...], as_document: bool, **settings: Unpack[Options]) -> int:
+def delta(
+    expression: str, epsilons: tuple[float, ...], at_most: float | None, as_document: bool, **settings: Unpack[Options]
+) -> int:
     """Delta at a given epsilon.
 
     \b
@@ -129,7 +138,7 @@ def delta(expression: str, epsilons: tuple[float, ...], as_document: bool, **set
     tightrope delta "Gaussian(sigma=1)" --epsilon 1 --epsilon 2 --accuracy 1e-9
     tightrope delta "Gaussian(sigma=1)" --epsilon -0.1
     """
-    return answer(read(expression, parse), "delta", epsilons, as_document, settings)
+    return answer(read(expression, parse), "delta", epsilons, as_document, settings, at_most)
 
 
 @app.command(short_help="Delta at many epsilons, as CSV or as a plot.")
@@ -280,13 +289,24 @@ def read(expression: str, parser: Callable[[str, str | None], Parsed]) -> Parsed
     return parser(sys.stdin.buffer.read(4 * LENGTH_MAX + 4).decode("utf-8", "replace"), None)
 
 
-def answer(mechanism: Mechanism, quantity: str, values: Sequence[float], as_document: bool, settings: Options) -> int:
+def answer(
+    mechanism: Mechanism,
+    quantity: str,
+    values: Sequence[float],
+    as_document: bool,
+    settings: Options,
+    limit: float | None = None,
+) -> int:
     """Asks one value after the other; a bound wider than asked for is printed all the same."""
-    return answer_all(mechanism, [(quantity, value) for value in values], as_document, settings)
+    return answer_all(mechanism, [(quantity, value) for value in values], as_document, settings, limit)
 
 
 def answer_all(
-    mechanism: Mechanism, questions: Sequence[tuple[str, float]], as_document: bool, settings: Options
+    mechanism: Mechanism,
+    questions: Sequence[tuple[str, float]],
+    as_document: bool,
+    settings: Options,
+    limit: float | None = None,
 ) -> int:
     """The same for several quantities."""
     asked = [(quantity, {ARGUMENTS[quantity][0]: value}) for quantity, value in questions]
@@ -295,8 +315,10 @@ def answer_all(
     say(result.write(answers, several, given_date()) if as_document else "\n".join(map(as_text, answers)))
     if missed is not None:
         complain(str(missed))
-        return NOT_REACHED
-    return 0
+    code = budget.exit_code(
+        limit, ((each.quantity + stated(each.quantity, each.arguments), each.bound) for each in answers)
+    )
+    return code or (0 if missed is None else NOT_REACHED)
 
 
 def ask_all(

@@ -12,6 +12,7 @@ from .. import InvalidParameter, TightropeError
 from ..extend.questions import SECONDS
 from ..extend.training import LOADERS
 from ..extend.wording import check_folder
+from .at_most import AT_MOST, UNDECIDED, exit_code
 from .options import PROOF, TIME, json_options
 from .output import complain, say
 from .train_order import ALL, TrainOrder, read_order
@@ -51,6 +52,7 @@ ANSWER_OPTIONS = (
     click.option("--csv", "sheet", metavar="FILE", help="Write it (by epoch, or the table); - for standard output."),
     click.option("--seconds", type=TIME, default=SECONDS, help="For all of it; then the best so far. Default: 10."),
     click.option("--accuracy", type=float, help="Width wanted, relative to the upper end; else exit code 3."),
+    AT_MOST,
     PROOF,
     json_options(", with certificates"),
 )
@@ -106,11 +108,10 @@ def train(points: int | None, **given: Any) -> int:
     if failed is not None:
         raise failed
     if answer.missed is not None:
-        from .app import NOT_REACHED
-
         complain(answer.missed)
-        return NOT_REACHED
-    return 0
+    result = answer.result
+    code = 0 if result is None else exit_code(given["at_most"], [(f"epsilon at delta {order.delta!r}", result.bound)])
+    return code or (0 if answer.missed is None else UNDECIDED)
 
 
 def _check_flags(order: TrainOrder, given: dict[str, Any]) -> None:
@@ -120,6 +121,12 @@ def _check_flags(order: TrainOrder, given: dict[str, Any]) -> None:
         raise InvalidParameter("--compare is about one run: give every number and one --sampling, or one '?'")
     if given["accuracy"] is not None and order.unknown is not None:
         raise InvalidParameter("--accuracy is for epsilon; what is found for '?' is proven anyway: leave it out")
+    if given["at_most"] is not None and order.unknown is not None:
+        raise InvalidParameter(
+            "--at-most is for the epsilon of a run; where a number is to be found, --epsilon is the limit"
+        )
+    if given["at_most"] is not None and not one:
+        raise InvalidParameter("--at-most is about one run: give every number and one --sampling")
 
 
 @contextmanager

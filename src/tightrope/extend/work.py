@@ -1,11 +1,14 @@
-"""How much work, time and memory a question may take, and how its parts share that."""
+"""How much work, time and memory a question may take, how its parts share that, and what they know of each other."""
 
 from __future__ import annotations
 
+from ..account import carried
 from ..compute_budget import POINT_SHARE, Meter, Rating, allowance, left, part, patience, share_of
+from ..known_deltas import sharing
 
 __all__ = [
     "allowance",
+    "carried",
     "left",
     "Meter",
     "part",
@@ -13,4 +16,5 @@ __all__ = [
     "POINT_SHARE",
     "Rating",
     "share_of",
+    "sharing",
 ]

@@ -24,6 +24,7 @@ from ..engines.answer import Point, meets
 from ..engines.evaluation import Term
 from ..errors import WorkExhausted, agreed
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ..known_deltas import known_of
 from ..lower_bounds import WitnessRun
 from ..mechanisms.base import Mechanism, called, claims, confidence
 from ..question import SECONDS, Question, parsed
@@ -62,6 +63,7 @@ class Law:
         self.exhausted: str | None = None  # what ran out, for the first time
         self._cases: dict[bool, Case] = {}
         self._known: dict[float, Bound] = {}
+        self.shared = known_of(self.mechanism, question, several=False) if below else None
         self._toward: dict[Direction, Law] = {}
         self._parted: tuple[Law, tuple[Law, ...]] | None = None
         self._terms: dict[Direction, tuple[Term, ...]] = {}
@@ -106,6 +108,7 @@ class Law:
             one = copy(self)
             one.question, one.directions = replace(self.question, direction=direction), (direction,)
             one._cases, one._known, one._toward, one._parted = {}, {}, {}, None
+            one.shared = known_of(self.mechanism, one.question, several=False) if self.below else None
             self._toward[direction] = one
         return self._toward[direction]
 
@@ -123,7 +126,7 @@ class Law:
 
     def _by(self, case: Case) -> Law:
         one = copy(self)
-        one._cases, one._known, one._toward = {False: case}, {}, {}
+        one._cases, one._known, one._toward, one.shared = {False: case}, {}, {}, None
         return one
 
     @property
@@ -178,10 +181,14 @@ class Law:
             self.exhausted = self.exhausted or error.resource
         ended = None if bound.certificate is None else bound.certificate.exhausted
         self.exhausted = self.exhausted or ended
-        if ended is None:
+        if ended is not None:
+            other = self._between(t)  # both contain the truth
+            bound = Bound(*agreed(max(bound.lower, other.lower), min(bound.upper, other.upper)), bound.certificate)
+        if self.shared is None or t < 0.0:
             return bound
-        other = self._between(t)  # both contain the truth
-        return Bound(*agreed(max(bound.lower, other.lower), min(bound.upper, other.upper)), bound.certificate)
+        self.shared.add(t, bound)
+        with compute_budget.uncounted():
+            return self.shared.narrowed(t, bound)
 
     def _between(self, t: float) -> Bound:
         """What other points on its side say, since H falls as |t| grows; a probability where there is none."""

@@ -24,6 +24,7 @@ from flint import arb
 from .. import compute_budget
 from ..bound import Bound
 from ..engines.tuning import ROUGHLY
+from ..errors import agreed
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.directed import TINIEST
 from .convex import ZERO, Knot, Secants, Valley, min_of
@@ -63,7 +64,7 @@ class Power(NamedTuple):
 def power_at(law: Law, x: float, both: bool = False) -> Power:
     """g(x) and f(x) of the run, x from 0 to 1; both: the width is relative to the smaller one, not to g."""
     if 0.0 < x < 1.0:
-        return _between(law, x, both)
+        return _known_too(law, x, _between(law, x, both))
     mass = law.one_sided(math.inf)
     if x == 1.0:
         return Power(1.0, 1.0, 0.0, 0.0, mass, 0.0, 0)
@@ -89,6 +90,20 @@ def _between(law: Law, x: float, both: bool) -> Power:
     power = _PowerSearch(above, x, both, turn).answer()
     law.exhausted = law.exhausted or above.exhausted
     return power._replace(lower=real.lower, miss_upper=real.miss_upper, given_away=max(power.lower - real.lower, 0.0))
+
+
+def _known_too(law: Law, x: float, power: Power) -> Power:
+    """g(x) <= H(a) + a x with the deltas that other answers on the same page have found."""
+    if law.shared is None:
+        return power
+    with compute_budget.uncounted(), working_precision(BITS_START):
+        upper = min((upper_float(arb(up) + arb(t).exp() * x) for t, up in law.shared.corners()), default=1.0)
+        if upper >= power.upper:
+            return power
+        if power.lower > upper and not law.mechanism.attained:  # it spoke of the dominating pair, which has more
+            power = power._replace(lower=x, miss_upper=1.0 - x)
+        agreed(power.lower, upper, "the power of a test", "the deltas of the same run")
+        return power._replace(upper=upper, miss_lower=max(power.miss_lower, lower_float(1 - arb(upper))))
 
 
 def _range(law: Law) -> tuple[float, float]:

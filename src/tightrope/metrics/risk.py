@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from .. import compute_budget
 from ..bound import Bound
 from ..errors import InvalidParameter
+from ..known_deltas import sharing
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import probability
 from ..question import SECONDS, Options
@@ -43,7 +44,7 @@ def risk(mechanism: Mechanism, given: Mapping[str, float], options: Options, kno
         ("reconstruction", {"baseline": baseline}),
     ]
     way = None if replaced else Direction.REMOVE
-    with compute_budget.allowance(options.get("seconds", SECONDS)):
+    with sharing(), compute_budget.allowance(options.get("seconds", SECONDS)):
         with compute_budget.part(READ_SHARE if known is None else 1.0):
             bounds = ask_each(mechanism, asked, {**options, "direction": way})
         odds = mechanism.epsilon(delta, **options) if known is None else known

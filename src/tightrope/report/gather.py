@@ -24,15 +24,15 @@ from .. import (
 )
 from ..extend import work
 from ..extend.documents import Date
-from ..extend.metrics import agreed, risk_notes, risk_of
+from ..extend.metrics import risk_notes, risk_of
 from ..extend.plots import rates
-from ..extend.questions import ReportOptions, parsed
+from ..extend.questions import Question, ReportOptions, parsed
 from ..extend.result import Result
 from .filing import Filing
 from .request import REPORT_SECONDS
 from .value import Report
 
-EPSILON_SHARE, RISK_SHARE, REPORT_CURVE_SHARE, TRADEOFF_SHARE = 0.5, 0.5, 0.4, 0.6  # of the time that is left
+EPSILON_SHARE, REPORT_CURVE_SHARE, RISK_SHARE, TRADEOFF_SHARE = 0.5, 0.3, 0.5, 0.6  # of the time that is left
 CURVE_BEYOND = 1.3  # a curve ends at so many times the largest epsilon, or a little later
 CURVE_POINTS = 41
 STOP_UNKNOWN = 4.0
@@ -47,13 +47,14 @@ def gather(run: Mechanism, deltas: list[float], date: Date, options: ReportOptio
     """All answers of a report."""
     filing, seconds = Filing.of(options, date), options.get("seconds", REPORT_SECONDS)
     asking = Asking(run, deltas, options, {"proof": options.get("proof", False), "seconds": seconds})
-    with work.allowance(seconds):
+    with work.sharing(), work.allowance(seconds):
         with work.part(EPSILON_SHARE, clock=True):
             results = asking.epsilons()
-        with work.part(RISK_SHARE, clock=True):
-            sentences = asking.tried("risk", lambda: asking.risk(results[0]))
         with work.part(REPORT_CURVE_SHARE, clock=True):
             curve = asking.tried("curve", lambda: asking.curve(results))
+        results = asking.agreeing(results)  # with the curve
+        with work.part(RISK_SHARE, clock=True):
+            sentences = asking.tried("risk", lambda: asking.risk(results[0]))
         with work.part(TRADEOFF_SHARE, clock=True):
             tradeoffs = asking.tried("trade-off", lambda: asking.tradeoffs(sentences))
         epochs = asking.tried("epochs", asking.epochs)
@@ -96,6 +97,12 @@ class Asking:
             for delta, bound in zip(self.deltas, bounds, strict=True)
         )
 
+    def agreeing(self, results: Sequence[Result]) -> tuple[Result, ...]:
+        """The same epsilons, no wider than what other answers have shown since."""
+        question = Question("epsilon", direction=self.direction, proof=self.manner["proof"])
+        bounds = work.carried(self.run, question, self.deltas, tuple(result.bound for result in results))
+        return tuple(replace(result, bound=bound) for result, bound in zip(results, bounds, strict=True))
+
     def risk(self, first: Result) -> Risk:
         """Its odds are those of the first epsilon, unless that is of one direction only."""
         given = {"prior": PRIOR_USUAL, "baseline": BASELINE_USUAL, "delta": self.deltas[0], "fpr": self.fpr}
@@ -104,8 +111,7 @@ class Asking:
 
     def curve(self, results: Sequence[Result]) -> Curve:
         stop = last_epsilon([result.bound for result in results])
-        curve = self.run.curve(0.0, stop, CURVE_POINTS, direction=self.direction, **self.manner)
-        return Curve(curve.epsilons, falling(curve, results))
+        return self.run.curve(0.0, stop, CURVE_POINTS, direction=self.direction, **self.manner)
 
     def tradeoffs(self, of: Risk | None) -> Tradeoffs | None:
         """Of the same direction as the sentences."""
@@ -118,28 +124,6 @@ class Asking:
         if not isinstance(self.run, training):
             return None
         return self.run.by_epoch(self.deltas[0], direction=self.direction, **self.manner)
-
-
-def falling(curve: Curve, results: Sequence[Result]) -> tuple[Bound, ...]:
-    """The deltas of a curve, narrowed by each other and by the epsilons that are known: delta falls as epsilon rises.
-
-    Above the upper end of epsilon at some delta it is no more than that delta, below the lower end no less.
-    """
-    known = [(result.bound, result.arguments["delta"]) for result in results]
-    upper, lower = math.inf, 0.0
-    above, below = [], []
-    for epsilon, bound in curve:
-        upper = min([upper, bound.upper, *(delta for end, delta in known if end.upper <= epsilon)])
-        above.append(upper)
-    for epsilon, bound in reversed(curve):
-        lower = max([lower, bound.lower, *(delta for end, delta in known if epsilon < end.lower)])
-        below.append(lower)
-    ends = zip(curve.bounds, reversed(below), above, strict=True)
-    found = []
-    for bound, low, high in ends:
-        lower, upper = agreed(low, high, "one point of the curve, or an epsilon", "another")
-        found.append(replace(bound, lower=lower, upper=upper))
-    return tuple(found)
 
 
 def last_epsilon(bounds: list[Bound]) -> float:
