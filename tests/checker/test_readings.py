@@ -48,7 +48,7 @@ QUESTIONS: list[tuple[str, str, dict[str, float]]] = [
     ("Laplace(scale=2) * 3", "tpr", {"fpr": 0.01}),
     ("Laplace(scale=2) * 3", "tradeoff", {"fpr": 0.2}),
     ("Finite(p=[0.5, 0.3, 0.2], q=[0.2, 0.8, 0.0])", "tpr", {"fpr": 0.3}),
-    ("RandomizedResponse(p=0.75) * 6", "posterior", {"prior": 0.1, "fpr": 0.01}),
+    ("Laplace(scale=2) * 3", "posterior", {"prior": 0.1, "fpr": 0.01}),
     ("Gaussian(sigma=2) * 3", "reconstruction", {"baseline": 0.01}),
     ("Gaussian(sigma=2) * 3", "bayes_accuracy", {"prior": 0.3}),
     ("Gaussian(sigma=2) * 3", "total_variation", {}),

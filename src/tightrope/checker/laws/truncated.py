@@ -108,8 +108,7 @@ class TruncatedLaw(CheckedLaw):
 
     def _beyond(self, x: arb) -> tuple[arb, arb]:
         """P and Q of the outputs beyond the first place where the loss passes x, between the bounds."""
-        found = [self._after(place) for place in self._places(x)]
-        (p, q), (other_p, other_q) = found[0], found[-1]
+        (p, q), (other_p, other_q) = (self._after(place) for place in self._places(x))
         return p.union(other_p), q.union(other_q)
 
     def _after(self, place: arb) -> tuple[arb, arb]:
