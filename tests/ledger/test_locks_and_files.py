@@ -391,7 +391,7 @@ def test_health_is_that_of_the_database(sqlite_url: str, monkeypatch: pytest.Mon
 def test_who_listens_to_everybody_is_warned(
     sqlite_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("tightrope.extend.ledger_server.serve", lambda *given, **named: None)
+    monkeypatch.setattr("tightrope.extend.ledger_server.serve", lambda *given, **named: named["ready"]("http://x"))
     assert run(["ledger", "serve", "--ledger", sqlite_url]) == 0
     assert capsys.readouterr().err == ""
     assert run(["ledger", "serve", "--ledger", sqlite_url, "--host", "0.0.0.0"]) == 0

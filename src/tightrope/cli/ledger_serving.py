@@ -92,12 +92,14 @@ def serve(access: Access, anchored: str | None, no_verify: bool, **settings: Any
         raise InvalidParameter(SERVER_MISSING) from None
 
     def ready(address: str) -> None:
+        if settings["host"] not in (None, *ALONE):
+            complain(
+                f"it listens on {settings['host']} without encryption: without a proxy before it, tokens can be read"
+            )
         with suppress(OSError):  # whoever closed the output is served all the same
             access.tell({"address": address}, f"{address}\nAnswers until it is interrupted; Ctrl+C ends it.")
 
     quotas = Quotas(*(settings.pop(name) for name in ("requests", "price_seconds", "refusals")))
     given = {name: value for name, value in settings.items() if value is not None} | {"quotas": quotas}
-    if settings["host"] not in (None, *ALONE):
-        complain(f"it listens on {given['host']} without encryption: without a proxy before it, tokens can be read")
     answer(access.local, key_file=access.key_file, ready=ready, anchor=anchored, verify=not no_verify, **given)
     return 0

@@ -185,10 +185,8 @@ def test_who_waits_too_long_for_a_process_is_told_so(monkeypatch: pytest.MonkeyP
     with pytest.raises(Unavailable):
         pricer._turn()
     monkeypatch.setattr(process_pricing, "TURN_SECONDS", PATIENCE)
-    waiting = [
-        threading.Thread(target=lambda: pricer._free.put(pricer._turn()))
-        for _ in range(process_pricing.PRICES_WAITING_MAX)
-    ]
+    most = process_pricing.PRICES_WAITING_MAX
+    waiting = [threading.Thread(target=lambda: pricer._free.put(pricer._turn())) for _ in range(most)]
     for each in waiting:
         each.start()
     while pricer._waiting.acquire(blocking=False):  # until all of them wait
