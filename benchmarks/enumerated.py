@@ -41,10 +41,10 @@ import tightrope as tr
 from tests.oracle.leaves import ADD_REMOVE
 from tests.oracle.profiles import Profiles
 from tests.oracle.trees import Drawn, drawn
-from tightrope import compute_budget
-from tightrope.account import AIM, Case
-from tightrope.engines.answer import Point
-from tightrope.question import Question
+from tightrope.core.accountant import AIM, Case
+from tightrope.core.engines.planner import Point
+from tightrope.core.values import compute_budget
+from tightrope.core.values.question import Question
 
 CHECKS, PROCESSES, SEED = 1_000_000, 2, 1
 JOURNAL = Path("build/enumerated")

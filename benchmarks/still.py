@@ -76,7 +76,7 @@ class TooSlow(BaseException):
 
 def serve(seconds: float | None) -> None:
     """Answers the questions that come in, one a line, until there is none; gives up on one after so many seconds."""
-    from tightrope.compute_budget import tally
+    from tightrope.core.values.compute_budget import tally
 
     def stop(signum: int, frame: FrameType | None) -> None:
         raise TooSlow

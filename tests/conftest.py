@@ -14,7 +14,7 @@ from collections.abc import Generator
 import pytest
 from hypothesis import settings
 
-from tightrope import compute_budget
+from tightrope.core.values import compute_budget
 
 # The same examples on every run, and no clock: a failure here is a failure everywhere.
 settings.register_profile("repeatable", derandomize=True, deadline=None, print_blob=False, database=None)

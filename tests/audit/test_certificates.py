@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from scipy import optimize
 
-from tightrope import compute_budget
 from tightrope.audit.certificates import Multipliers, multipliers
 from tightrope.audit.claims import ClaimSlope, SlopeClaim
 from tightrope.audit.one_run import GuessEvent
+from tightrope.core.values import compute_budget
 
 CLAIM = SlopeClaim((ClaimSlope(0.0, 0.3, 0.3), ClaimSlope(0.8, 0.08, 0.08)))
 

@@ -24,7 +24,7 @@ from tightrope.audit.evidence import Evidence, WeightedEvent
 from tightrope.audit.many_runs import CountEvent
 from tightrope.audit.one_run import GuessEvent
 from tightrope.audit.scores import Scored
-from tightrope.kernels.enclosure import FloatArray
+from tightrope.core.numerics.enclosures import FloatArray
 
 ALPHA, DOUBT = Fraction(1, 20), 1e-4
 GAUSSIAN = run_claim(tr.Gaussian(sigma=1.0), [0.25 * index for index in range(17)], 60.0)

@@ -10,9 +10,9 @@ import pytest
 from tests.conformance.cases import ROWS, STANDARD, Row
 from tests.conformance.facets import basics, brackets, cumulants, gaussians, lists, pooled, samples, steps, structure
 from tests.conformance.facets.asked import Asked, every
-from tightrope import operators
-from tightrope.facets.moments import Moments
-from tightrope.pair import Pair
+from tightrope.core.losses.capabilities import Moments
+from tightrope.core.losses.operators import registered as operators
+from tightrope.core.losses.pair import Pair
 
 # Each says whether the facet is offered, and fails where it is wrong.
 CHECKS: dict[str, Callable[[Asked], bool]] = {

@@ -9,12 +9,12 @@ import pytest
 from flint import arb
 
 import tightrope as tr
-from tightrope.engines import normal_form
-from tightrope.engines.normal_form import FINITE_LOSSES, NEXT_KINDS, ONE_SAMPLE, RULES, SIMPLER_PAIRS, Rule, Terms
-from tightrope.engines.tuning import KINDS_MIN
-from tightrope.kernels.ball import working_precision
-from tightrope.relation import Direction
-from tightrope.transforms.terms import terms_of
+from tightrope.core.engines import normal_form
+from tightrope.core.engines.normal_form import FINITE_LOSSES, NEXT_KINDS, ONE_SAMPLE, RULES, SIMPLER_PAIRS, Rule, Terms
+from tightrope.core.engines.tuning import KINDS_MIN
+from tightrope.core.mechanisms.composition import terms_of
+from tightrope.core.numerics.balls import working_precision
+from tightrope.core.values.question import Direction
 
 PROOFS = Path(__file__).parents[2] / "docs" / "proofs"
 EPSILONS = (-1.3, 0.0, 0.4, 1.7, 4.1)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import tightrope as tr
-from tightrope.engines import normal_form, parameter_binning
+from tightrope.core.engines import normal_form
+from tightrope.core.engines import planner as parameter_binning
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ import pytest
 import tightrope as tr
 from tightrope import result
 from tightrope.cli.app import run as command_line
+from tightrope.core.values.question import ARGUMENTS
 from tightrope.explore import asked
 from tightrope.explore.answers import KINDS, VIEWS, answer
 from tightrope.explore.asked import TEXT_MAX
-from tightrope.question import ARGUMENTS
 
 SGD = "Gaussian(sigma=1).poisson(rate=0.01) * 1000"
 MIXED = "Laplace(scale=10) * 3 + Gaussian(sigma=5)"

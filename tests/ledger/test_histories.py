@@ -25,7 +25,7 @@ from tests.ledger import cluster, stub
 from tests.ledger.conftest import DATABASES
 from tests.ledger.full import amount
 from tests.ledger.model import Model, No
-from tightrope.errors import TightropeError
+from tightrope.core.values.errors import TightropeError
 from tightrope.ledger import maintenance, tables
 from tightrope.ledger.database import Database
 from tightrope.ledger.service import LocalService

@@ -14,12 +14,12 @@ from scipy.special import ndtr
 import tightrope as tr
 from tests.oracle import bins as oracle
 from tests.search import FULL
-from tightrope.derived.allocated.pair import AllocatedPair
-from tightrope.kernels.bins import bin_gram
-from tightrope.operators import hockey_stick_bounds
-from tightrope.pairs.correlated.pair import BinsPair
-from tightrope.pairs.gaussian.pair import GaussianPair
-from tightrope.relation import Direction
+from tightrope.core.losses.correlated.correlated_pair import BinsPair
+from tightrope.core.losses.gaussian import GaussianPair
+from tightrope.core.losses.operators.allocation.allocated import AllocatedPair
+from tightrope.core.losses.operators.registered import hockey_stick_bounds
+from tightrope.core.numerics.columns import bin_gram
+from tightrope.core.values.question import Direction
 
 
 def normalised(coefficients: list[float]) -> tuple[float, ...]:

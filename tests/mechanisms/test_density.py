@@ -19,13 +19,13 @@ from tests.oracle.precision import precision
 from tests.oracle.smooth_fold import fold_delta
 from tests.reference.integrals import stored
 from tests.search import FULL, shared
-from tightrope.errors import Refusal
-from tightrope.facets.cumulant import cgf_of
-from tightrope.kernels.double_double import double_double
-from tightrope.kernels.enclosure import exact
-from tightrope.operators import sampled_in_family
-from tightrope.pair import TAIL_ERROR
-from tightrope.pairs.density import series
+from tightrope.core.losses.cgf import cgf_of
+from tightrope.core.losses.density import series
+from tightrope.core.losses.operators.registered import sampled_in_family
+from tightrope.core.losses.pair import TAIL_ERROR
+from tightrope.core.numerics.double_double import double_double
+from tightrope.core.numerics.enclosures import exact
+from tightrope.core.values.errors import Refusal
 
 Case = tuple[tr.Density, SmoothTruth]
 
@@ -406,7 +406,7 @@ def test_everything_a_formula_may_say() -> None:
     """Recorded and evaluated, it is what the same function gives on a series."""
     from flint import arb_series, fmpq, fmpz
 
-    from tightrope.pairs.density.formula import FUNCTIONS, recorded
+    from tightrope.core.losses.density.series import FUNCTIONS, recorded
 
     def said(x: Any) -> Any:
         y = +x * 2 + arb(1.5) - fmpq(1, 3) / (3 - x) + (-x) ** 2 - 0.25 * x / 2 + x**0.5

@@ -16,12 +16,12 @@ from flint import acb, arb
 
 import tightrope as tr
 from tests.search import shared
-from tightrope.errors import InvalidParameter
-from tightrope.kernels.ball import working_precision
-from tightrope.kernels.double_double import double_double
-from tightrope.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
-from tightrope.pair import TAIL_ERROR
-from tightrope.relation import Direction
+from tightrope.core.losses.pair import TAIL_ERROR
+from tightrope.core.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
+from tightrope.core.numerics.balls import working_precision
+from tightrope.core.numerics.double_double import double_double
+from tightrope.core.values.errors import InvalidParameter
+from tightrope.core.values.question import Direction
 
 DIGITS = 60
 FAR = 25  # scales beyond which nothing is seen
@@ -211,7 +211,7 @@ def test_delta_is_that_of_the_best_half_line(setting: Setting, direction: Direct
 
 @pytest.mark.parametrize("setting", [*INTEGER, *CONTINUOUS], ids=_name)
 def test_float_tails_and_profiles_agree_with_balls(setting: Setting) -> None:
-    from tightrope.kernels.enclosure import around
+    from tightrope.core.numerics.enclosures import around
 
     for direction in DIRECTIONS:
         pair = setting.mechanism().pair(direction)

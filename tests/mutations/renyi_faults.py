@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from flint import arb
 
 from tests.mechanisms import test_renyi_curve as curves
-from tightrope.operators import compose_dominating
-from tightrope.pairs.renyi.binary import Cut, TwoPoint
-from tightrope.pairs.renyi.optimum import Search
-from tightrope.pairs.renyi.pair import RenyiPair
-from tightrope.pairs.renyi.region import Region, Stop
+from tightrope.core.losses.operators.registered import compose_dominating
+from tightrope.core.losses.renyi.optimum import Search
+from tightrope.core.losses.renyi.region import Cut, Region, Stop, TwoPoint
+from tightrope.core.losses.renyi.renyi_pair import RenyiPair
 
 from .contour_faults import Fault, Patch
 

@@ -6,14 +6,13 @@ from flint import acb, arb
 
 from tests.conformance import test_facets as facets
 from tests.conformance.cases import ROWS
-from tests.kernels import test_normal as normal
-from tests.pairs.gaussian_variance import test_pair as variances
-from tightrope.kernels import incomplete_gamma
-from tightrope.kernels import normal as tails
-from tightrope.pairs.gaussian_variance import cgf
-from tightrope.pairs.gaussian_variance.pair import GaussianVarianceMoments
-from tightrope.pairs.gaussian_variance.ratio import VarianceRatio
-from tightrope.relation import Direction
+from tests.losses import test_pair as variances
+from tests.numerics import test_normal as normal
+from tightrope.core.losses import gaussian_variance as cgf
+from tightrope.core.losses.gaussian_variance import GaussianVarianceMoments, VarianceRatio
+from tightrope.core.numerics import counting as incomplete_gamma
+from tightrope.core.numerics import normal as tails
+from tightrope.core.values.question import Direction
 
 from .contour_faults import Fault, Patch
 

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from flint import arb
 
-from .. import compute_budget
-from ..kernels.ball import BITS_START, upper_float, working_precision
-from ..kernels.enclosure import FloatArray
+from ..core.numerics.balls import BITS_START, upper_float, working_precision
+from ..core.numerics.enclosures import FloatArray
+from ..core.values import compute_budget
 from .claims import ClaimSlope, SlopeClaim
 from .one_run import BOTH, IN, GuessEvent
 

@@ -7,11 +7,11 @@ from flint import arb
 
 from tests.oracle.precision import ball, precision
 from tests.oracle.truth import Truth
-from tightrope.facets.moments import has_bounded_loss
-from tightrope.kernels.ball import working_precision
-from tightrope.kernels.double_double import double_double
-from tightrope.kernels.enclosure import around, exact
-from tightrope.pair import TAIL_ERROR
+from tightrope.core.losses.capabilities import has_bounded_loss
+from tightrope.core.losses.pair import TAIL_ERROR
+from tightrope.core.numerics.balls import working_precision
+from tightrope.core.numerics.double_double import double_double
+from tightrope.core.numerics.enclosures import around, exact
 
 from .asked import BITS, Asked, holds, meets, narrow
 

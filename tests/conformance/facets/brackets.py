@@ -5,12 +5,12 @@ from __future__ import annotations
 from flint import arb
 
 from tests.conformance.cases import STANDARD, rates_of
-from tightrope import operators
-from tightrope.derived.maximum import maximum_pair
-from tightrope.facets.resolution import Resolution
-from tightrope.kernels.ball import working_precision
-from tightrope.operators import remake
-from tightrope.pair import Pair
+from tightrope.core.losses.capabilities import Resolution
+from tightrope.core.losses.operators import registered as operators
+from tightrope.core.losses.operators.extremes import maximum_pair
+from tightrope.core.losses.operators.registered import remake
+from tightrope.core.losses.pair import Pair
+from tightrope.core.numerics.balls import working_precision
 
 from .asked import BITS, Asked, meets
 

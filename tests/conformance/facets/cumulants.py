@@ -6,9 +6,9 @@ from flint import acb, arb
 
 from tests.oracle.precision import precision
 from tests.search import shared
-from tightrope import operators
-from tightrope.facets.cgf import LOG_TOLERANCE, Cgf
-from tightrope.kernels.ball import working_precision
+from tightrope.core.losses.cgf import LOG_TOLERANCE, Cgf
+from tightrope.core.losses.operators import registered as operators
+from tightrope.core.numerics.balls import working_precision
 
 from .asked import BITS, Asked, holds, meets
 

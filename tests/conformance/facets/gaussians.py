@@ -7,9 +7,9 @@ from flint import arb
 from tests.conformance.cases import DIRECTIONS
 from tests.oracle.precision import precision
 from tests.oracle.truth import Truth
-from tightrope import operators
-from tightrope.kernels.ball import working_precision
-from tightrope.relation import Direction
+from tightrope.core.losses.operators import registered as operators
+from tightrope.core.numerics.balls import working_precision
+from tightrope.core.values.question import Direction
 
 from .asked import BITS, Asked, meets
 

@@ -13,8 +13,8 @@ from tests.oracle.finite import FiniteLaw
 from tests.oracle.integer_noise import Skellam
 from tests.oracle.precision import ball, precision
 from tests.oracle.truth import Ratio, Truth
-from tightrope import operators
-from tightrope.kernels.ball import working_precision
+from tightrope.core.losses.operators import registered as operators
+from tightrope.core.numerics.balls import working_precision
 
 from .asked import BITS, Asked, holds, meets
 

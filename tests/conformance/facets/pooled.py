@@ -8,10 +8,10 @@ from flint import arb
 
 import tightrope as tr
 from tests.oracle.truth import Truth
-from tightrope import operators
-from tightrope.derived.poisson import poisson_pair
-from tightrope.facets.parameter_binning import ParameterBinning
-from tightrope.kernels.ball import working_precision
+from tightrope.core.losses.capabilities import ParameterBinning
+from tightrope.core.losses.operators import registered as operators
+from tightrope.core.losses.operators.poisson import poisson_pair
+from tightrope.core.numerics.balls import working_precision
 
 from .asked import BITS, Asked
 

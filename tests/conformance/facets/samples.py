@@ -10,10 +10,10 @@ from mpmath import mp
 from tests.oracle.continuous import Gaussian
 from tests.oracle.mixtures import NormalMixtures, binomial, group, hypergeometric
 from tests.oracle.truth import Truth
-from tightrope import operators
-from tightrope.facets.participation_law import BinomialParticipation, HypergeometricParticipation
-from tightrope.kernels.ball import working_precision
-from tightrope.pair import Pair
+from tightrope.core.losses.operators import registered as operators
+from tightrope.core.losses.pair import Pair
+from tightrope.core.losses.participation_law import BinomialParticipation, HypergeometricParticipation
+from tightrope.core.numerics.balls import working_precision
 
 from .asked import BITS, Asked, meets
 

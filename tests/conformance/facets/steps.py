@@ -12,8 +12,8 @@ from flint import arb
 from tests.oracle.continuous import Gaussian
 from tests.oracle.finite import FiniteLaw
 from tests.oracle.precision import ball
-from tightrope import operators
-from tightrope.kernels.ball import upper_float, working_precision
+from tightrope.core.losses.operators import registered as operators
+from tightrope.core.numerics.balls import upper_float, working_precision
 
 from .asked import BITS, Asked, meets
 from .structure import COUNT, SHORT, exact_outputs, fold

@@ -17,8 +17,8 @@ from tests.oracle.precision import ball, precision
 from tests.oracle.stability import Thresholded, ThresholdedFold, Unstable
 from tests.oracle.truncated import GaussianNoise, Rounded
 from tests.oracle.truth import Law, Truth
-from tightrope import operators
-from tightrope.kernels.ball import working_precision
+from tightrope.core.losses.operators import registered as operators
+from tightrope.core.numerics.balls import working_precision
 
 from .asked import BITS, Asked, meets, narrow
 
@@ -44,7 +44,7 @@ def fold(law: Law, direction: str) -> CentredFold | GaussianFold | LaplaceFold |
 def ties(law: Law) -> bool:
     """Whether sums of its losses are equal without being fractions: the oracle would compare them for ever.
 
-    tests/pairs/truncated/test_cells.py and tests/mechanisms/test_stability.py add them up without an order.
+    tests/losses/truncated/test_cells.py and tests/mechanisms/test_stability.py add them up without an order.
     """
     return (isinstance(law, Rounded) and isinstance(law.noise, GaussianNoise)) or isinstance(law, Unstable)
 

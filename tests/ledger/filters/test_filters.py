@@ -34,9 +34,9 @@ from tests.oracle.adaptive import (
     product,
 )
 from tests.search import FULL, cases
+from tightrope.core.values.question import Relation
 from tightrope.ledger.filters import kind_of
 from tightrope.ledger.filters.base import BudgetAxis, Design, Price, Wanted
-from tightrope.relation import Relation
 
 Law = tuple[tuple[float, ...], tuple[float, ...]]
 
