@@ -28,8 +28,8 @@ from typing import Any
 
 import tightrope as tr
 from tightrope.checker.judge import PROVED, REFUTED, UNDECIDED, judged
+from tightrope.core.values.errors import TightropeError
 from tightrope.documents import plain
-from tightrope.errors import TightropeError
 from tightrope.result import Result
 from tightrope.selftest.cases import drawn
 

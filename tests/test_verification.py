@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 
 import tightrope as tr
 from tightrope import documents, result
-from tightrope.errors import DataError, InvalidParameter
+from tightrope.core.values.errors import DataError, InvalidParameter
 
 OLD = Path(__file__).parent / "reference" / "documents"
 RUN = "Laplace(scale=2.0) * 3 + PureDP(epsilon=0.5)"

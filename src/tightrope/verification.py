@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import documents
-from .calls import cut, shortened
-from .errors import DataError, InvalidParameter
-from .question import ARGUMENTS
+from .core.values.calls import cut, shortened
+from .core.values.errors import DataError, InvalidParameter
+from .core.values.question import ARGUMENTS
 from .report.from_file import document_of
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from tightrope.checker import hypotheses
 from tightrope.checker.expression import run_of
 from tightrope.checker.judge import judged
 from tightrope.checker.law import NotCheckable
-from tightrope.errors import TightropeError
-from tightrope.mechanisms.facts import Fact, Theorem
-from tightrope.transforms import theorems
+from tightrope.core.mechanisms import theorems
+from tightrope.core.mechanisms.theorems import Fact, Theorem
+from tightrope.core.values.errors import TightropeError
 
 NAMES = {
     Fact.ADD_REMOVE: hypotheses.ADD_REMOVE,
