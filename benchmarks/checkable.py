@@ -20,8 +20,8 @@ from benchmarks.verified import CLOCK, MECHANISMS, READINGS
 from tightrope.checker.expression import run_of
 from tightrope.checker.judge import PROVED, judged
 from tightrope.checker.law import NotCheckable
+from tightrope.core.values.errors import TightropeError
 from tightrope.documents import plain
-from tightrope.errors import TightropeError
 from tightrope.result import Result
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "checkable.md"

@@ -19,7 +19,7 @@ from tests.search import cases
 from tightrope import documents
 from tightrope.checker.judge import PROVED, judged
 from tightrope.checker.law import NotCheckable
-from tightrope.errors import TightropeError
+from tightrope.core.values.errors import TightropeError
 from tightrope.result import Result
 
 RUNS = (
