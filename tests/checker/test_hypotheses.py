@@ -91,6 +91,12 @@ def test_what_the_accountant_refuses_is_not_checkable(text: str, call: str) -> N
             run_of(whole)
 
 
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_what_is_known_by_divergences_has_no_samples(call: str) -> None:
+    case = {"quantity": "delta", "expression": f"ZCDP(rho=0.1, delta=0.01){call}", "epsilon": "inf", "lower": 0.0}
+    assert judged({**case, "upper": 0.001}, 2.0)[1].verdict != "proved"
+
+
 def test_relations_that_clash_are_not_checkable() -> None:
     for text in (
         "RandomizedResponse(p=0.75).poisson(rate=0.5)",
