@@ -50,7 +50,7 @@ class TrainAnswer:
     epochs: Epochs | None = None
     comparison: Comparison | None = None
     beside: str = ""  # what there is to compare with shared noise
-    monte_carlo: Any = None  # of jax-privacy, where it is installed: interop.jax_privacy.Estimate
+    monte_carlo: Any = None  # of jax-privacy, where it is installed: interop.jax_privacy.MonteCarloEpsilon
     missed: str | None = None  # what was said of an accuracy that was not reached
     tabled: bool = False
     files: list[str] = field(default_factory=list)

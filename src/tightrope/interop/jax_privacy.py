@@ -78,7 +78,7 @@ def from_sampling(strategy: Any, noise_multiplier: float, c_col: Sequence[float]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class MonteCarloEpsilon:
     """An epsilon of so many losses that were drawn, in the worse direction, and about how far its delta may be off."""
 
     epsilon: float
@@ -98,7 +98,7 @@ class Estimate:
         return {"library": LIBRARY, **asdict(self)}
 
 
-def monte_carlo(run: MatrixMechanism, delta: float, samples: int = SAMPLES, seed: int = 0) -> Estimate:
+def monte_carlo(run: MatrixMechanism, delta: float, samples: int = SAMPLES, seed: int = 0) -> MonteCarloEpsilon:
     """What jax-privacy's Monte Carlo says of the epsilon of a run over balls in bins: no bound, and no certificate."""
     if run.bins is None or run.toeplitz is None or run.restart is not None or run.sensitivity != 1.0:
         raise InvalidParameter(
@@ -112,7 +112,7 @@ def monte_carlo(run: MatrixMechanism, delta: float, samples: int = SAMPLES, seed
     assert run.steps is not None
     strategy = batch_selection.BallsInBinsSampling(iterations=run.steps, cycle_length=run.bins)
     coefficients = np.asarray(run.toeplitz[: run.steps])
-    best = Estimate(0.0, 0.0, many)
+    best = MonteCarloEpsilon(0.0, 0.0, many)
     for positive_sample in (True, False):
         losses, _ = sample_generation.get_privacy_loss_sample(
             strategy, run.sigma, coefficients, seed=seed, positive_sample=positive_sample, num_samples=many
@@ -125,5 +125,5 @@ def monte_carlo(run: MatrixMechanism, delta: float, samples: int = SAMPLES, seed
         shares = -np.expm1(np.minimum(high - losses, 0.0))
         spread = float(np.std(shares)) / math.sqrt(many)
         if high >= best.epsilon:
-            best = Estimate(high, spread / aim if aim else math.inf, many)
+            best = MonteCarloEpsilon(high, spread / aim if aim else math.inf, many)
     return best

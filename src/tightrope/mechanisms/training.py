@@ -27,7 +27,7 @@ from ..relation import Direction, Relation, neighbours
 from .base import Leaf, Mechanism
 from .encoders import IDENTITY_WORD, Encoder, encoder_of
 from .facts import sizes_in_groups
-from .loaders import LOADERS, Loader, Plan
+from .loaders import LOADERS, BatchPlan, Loader
 from .parameters import Matrix, matrix, nonnegative, positive, probability, whole
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
     inverse: Sequence[float] | None = None
     bins: int | None = None
     separation: int | None = None
-    plan: Plan = field(init=False, compare=False)  # what a loader is told of it
+    plan: BatchPlan = field(init=False, compare=False)  # what a loader is told of it
     phases: tuple[Phase, ...] = field(init=False, compare=False)  # (steps, sigma, batch), one after the other
     expanded: Mechanism = field(init=False, compare=False)  # the plain expression that this stands for
 
@@ -114,7 +114,7 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
         encoder = encoder_of(given["matrix"], given.get("toeplitz"), given.get("inverse"))
         found |= {encoder.word: encoder.coefficients} if encoder.coefficients else {}
         found |= _of_this_loader(loader, given)
-        known = Plan(found["records"], None, encoder, found.get("bins"), found.get("separation"))
+        known = BatchPlan(found["records"], None, encoder, found.get("bins"), found.get("separation"))
         found |= _scheduled(given) if "schedule" in given else _constant(loader, known, given)
         for _, _, batch in found["phases"]:
             if batch > found["records"]:
@@ -319,7 +319,7 @@ def _demand_loader(loader: Loader, encoder: Encoder, found: dict[str, Any]) -> N
         )
 
 
-def _constant(loader: Loader, plan: Plan, given: dict[str, Any]) -> dict[str, Any]:
+def _constant(loader: Loader, plan: BatchPlan, given: dict[str, Any]) -> dict[str, Any]:
     """The fields of a run that is the same from its first step to its last."""
     if plan.bins is not None:
         mean = -(-plan.records // plan.bins)
