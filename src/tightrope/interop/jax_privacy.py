@@ -30,7 +30,7 @@ except ImportError:
 
 LIBRARY = f"jax-privacy {version('jax-privacy')}"
 SAMPLES, SAMPLES_MAX = 10_000, 10_000_000
-HALVINGS = 60  # of an interval of epsilons
+EPSILON_HALVINGS = 60  # of an interval of epsilons
 
 
 def from_config(config: Any, noise_multiplier: float | None = None) -> Mechanism:
@@ -118,7 +118,7 @@ def monte_carlo(run: MatrixMechanism, delta: float, samples: int = SAMPLES, seed
             strategy, run.sigma, coefficients, seed=seed, positive_sample=positive_sample, num_samples=many
         )
         low, high = 0.0, max(float(np.max(losses)), 0.0)
-        for _ in range(HALVINGS):
+        for _ in range(EPSILON_HALVINGS):
             middle = (low + high) / 2.0
             over = delta_calculation.delta_from_epsilon_and_samples(middle, losses) > aim
             low, high = (middle, high) if over else (low, middle)
