@@ -13,8 +13,8 @@ import time
 import pytest
 
 import tightrope as tr
-from tightrope import compute_budget
-from tightrope.errors import WorkExhausted
+from tightrope.core.values import compute_budget
+from tightrope.core.values.errors import WorkExhausted
 
 
 def test_units_are_taken_before_the_work_and_end() -> None:

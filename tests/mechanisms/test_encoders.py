@@ -10,7 +10,7 @@ import pytest
 
 import tightrope as tr
 from tests.oracle import participation as oracle
-from tightrope.mechanisms.encoders import encoder_of
+from tightrope.core.mechanisms.encoders import encoder_of
 
 
 def given(word: str, steps: int) -> list[Fraction]:

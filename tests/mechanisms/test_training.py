@@ -15,11 +15,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import tightrope as tr
-from tightrope.expression import parse_template
-from tightrope.mechanisms.base import Leaf, Mechanism
-from tightrope.mechanisms.loaders import LOADERS
-from tightrope.transforms.composition import Composition
-from tightrope.transforms.poisson import Poisson
+from tightrope.core.mechanisms.base import Leaf, Mechanism
+from tightrope.core.mechanisms.composition import Composition
+from tightrope.core.mechanisms.poisson import Poisson
+from tightrope.core.mechanisms.training import LOADERS
+from tightrope.core.text.expressions import parse_template
 
 SCHEMA = json.loads((Path(tr.__file__).parent / "schema" / "mechanism.json").read_text("utf-8"))
 STEP = {"records": 100, "batch": 7, "epochs": 3, "sigma": 1.5}

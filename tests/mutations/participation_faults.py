@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.kernels import test_participation
-from tightrope.kernels import columns, participation, unit_vectors
-from tightrope.kernels.unit_vectors import Interval
+from tests.numerics import test_participation
+from tightrope.core.numerics import columns, participation
+from tightrope.core.numerics import participation as unit_vectors
+from tightrope.core.numerics.participation import Interval
 
 from .contour_faults import Fault
 

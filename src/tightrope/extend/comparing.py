@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..compare.comparison import growth
-from ..compare.drawing import draw_growth
-from ..compare.report import lines as comparison_lines
-from ..compare.report import text as comparison_text
+from ..core.planning.comparison import growth
+from ..core.planning.methods import lines as comparison_lines
+from ..core.planning.methods import text as comparison_text
+from ..core.planning.pictures import draw_growth
 
 if TYPE_CHECKING:
-    from ..mechanisms.matrix_mechanism import MatrixMechanism
+    from ..core.mechanisms.matrix_mechanism import MatrixMechanism
 
 __all__ = [
     "comparison_lines",
