@@ -442,6 +442,10 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
     def pair(self, direction: Direction) -> Pair:
         return self.expanded.pair(direction)
 
+    @property
+    def _witnessed_by_pair(self) -> bool:
+        return self.expanded._witnessed_by_pair
+
     def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         return self.expanded.witnesses(direction)
 
