@@ -20,7 +20,7 @@ from .laws.variance import VarianceLaw
 
 EXPRESSION_MAX = 200_000
 CHECKED_USES_MAX = 10**15
-OTHER_NUMBERS = re.compile(r"(?<![\w.])[\d.]+[_xXoObBjJ]|\d_")  # 0x10, 1_000, 1j
+OTHER_NUMBERS = re.compile(r"(?<![\w.])\.?\d[\d.]*[_xXoObBjJ]|\d_")  # 0x10, 1_000, 1j
 
 
 @dataclass(frozen=True)
