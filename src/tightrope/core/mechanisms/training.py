@@ -19,7 +19,6 @@ from math import ceil, isqrt
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from .. import accountant
 from ..losses.pair import Pair
 from ..values.calls import checked_method, cut, nearest, rounded, short
 from ..values.errors import InvalidParameter
@@ -352,6 +351,8 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
         """
 
         parts = self._until(whole("rows", rows, least=1))
+        from .. import accountant
+
         return accountant.by_epoch(parts, Question("epsilon", **options), probability("delta", delta))
 
     def _until(self, rows: int) -> list[tuple[float, int, training]]:
