@@ -15,7 +15,7 @@ from sqlalchemy import event
 from tests.ledger.server.serving import housed
 from tests.ledger.test_maintenance import TERMS, database_of
 from tightrope import ledger as tl
-from tightrope.errors import InvalidParameter
+from tightrope.core.values.errors import InvalidParameter
 from tightrope.ledger import history, reading
 from tightrope.ledger.history import Moments, thinned
 from tightrope.ledger.ledger import Ledger

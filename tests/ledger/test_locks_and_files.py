@@ -24,7 +24,7 @@ from tests.ledger.server.serving import housed
 from tests.ledger.test_maintenance import ONE, TERMS, database_of, spend, used
 from tightrope import ledger as tl
 from tightrope.cli.app import run
-from tightrope.errors import DataError, InvalidParameter, TightropeError
+from tightrope.core.values.errors import DataError, InvalidParameter, TightropeError
 from tightrope.ledger import chain, migrations
 from tightrope.ledger import database as databases
 from tightrope.ledger.chain import SYSTEM

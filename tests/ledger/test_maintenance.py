@@ -16,7 +16,7 @@ pytest.importorskip("sqlalchemy")
 from sqlalchemy import Connection, event, text
 
 from tightrope import ledger as tl
-from tightrope.errors import DataError, InvalidParameter
+from tightrope.core.values.errors import DataError, InvalidParameter
 from tightrope.ledger import chain, maintenance, migrations
 from tightrope.ledger.database import Database
 from tightrope.ledger.ledger import Ledger

@@ -19,7 +19,7 @@ pytest.importorskip("sqlalchemy")
 import tightrope as tr
 from tests.ledger.server.serving import housed
 from tightrope import ledger as tl
-from tightrope.errors import UnsupportedMechanism
+from tightrope.core.values.errors import UnsupportedMechanism
 from tightrope.extend import work
 from tightrope.ledger import pricing
 from tightrope.ledger.filters import kind_of
@@ -68,7 +68,7 @@ def test_no_clock_has_a_part_in_a_price(monkeypatch: pytest.MonkeyPatch, short_w
     """One that is an hour later at each look ends nothing."""
     once = pricing.priced("rdp", SHARED, HARD, None)
     hours = iter(range(0, 10**9, 3600))
-    monkeypatch.setattr("tightrope.compute_budget.monotonic", lambda: float(next(hours)))
+    monkeypatch.setattr("tightrope.core.values.compute_budget.monotonic", lambda: float(next(hours)))
     assert pricing.priced("rdp", SHARED, HARD, None) == once
 
 

@@ -24,7 +24,7 @@ pytest.importorskip("starlette")
 import tightrope as tr
 import tightrope.ledger as tl
 from tests.ledger.server.serving import SECRET, House, housed, serving
-from tightrope.errors import DataError, ExpressionError, InvalidParameter, UnsupportedMechanism
+from tightrope.core.values.errors import DataError, ExpressionError, InvalidParameter, UnsupportedMechanism
 from tightrope.ledger import chain, operations, remote, wire
 from tightrope.ledger.database import Database
 from tightrope.ledger.ledger import HOLDERS_ONLY, Ledger

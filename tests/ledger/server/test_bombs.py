@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.ledger.server.serving import JOB, PATIENCE, Answer, House, housed
-from tightrope import child, compute_budget
-from tightrope.errors import UnsupportedMechanism
+from tightrope import child
+from tightrope.core.values import compute_budget
+from tightrope.core.values.errors import UnsupportedMechanism
 from tightrope.ledger import pricing_worker, process_pricing
 from tightrope.ledger.errors import Unavailable
 from tightrope.ledger.process_pricing import ProcessPricer

@@ -8,7 +8,7 @@ import pytest
 
 import tightrope.ledger as tl
 from tests.ledger.server.serving import JOB, SECRET, Client, House
-from tightrope.errors import InvalidParameter
+from tightrope.core.values.errors import InvalidParameter
 from tightrope.ledger.database import Database
 from tightrope.ledger.ledger import Ledger
 from tightrope.ledger.server.app import AskedOverHttp

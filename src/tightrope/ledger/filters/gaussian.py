@@ -80,8 +80,8 @@ def noise_square(part: Mechanism) -> float | None:
 
 
 def _square(pair: Pair) -> arb | None:
-    above, limit = pair.gdp_mu(), pair.gdp_mu_lower(Direction.REMOVE)
-    if above is None or limit is None or not above.overlaps(limit) or pair.log_moment(acb(1)) is None:
+    above, limit = pair.moments().gdp_mu(), pair.moments().gdp_mu_lower(Direction.REMOVE)
+    if above is None or limit is None or not above.overlaps(limit) or pair.moments().log_moment(acb(1)) is None:
         return None
     return above * above
 
