@@ -11,7 +11,7 @@ import sys
 import time
 
 from tightrope import Gaussian
-from tightrope.errors import AccuracyNotReached
+from tightrope.core.values.errors import AccuracyNotReached
 
 SIGMAS, STEPS, DELTAS = (0.5, 1.0, 2.0, 10.0), (2, 10, 100, 1000, 10_000), (1e-3, 1e-6, 1e-12)
 

@@ -18,9 +18,9 @@ import time
 from dataclasses import dataclass
 
 import tightrope as tr
-from tightrope.engines.buckets.engine import prepare
-from tightrope.engines.evaluation import Term
-from tightrope.relation import Direction
+from tightrope.core.engines.buckets.engine import prepare
+from tightrope.core.engines.selection import Term
+from tightrope.core.values.question import Direction
 
 CASES, SEED = 200, 2018
 FEW, MANY = 2_000, 50_000

@@ -12,11 +12,10 @@ import math
 import platform
 import time
 
-from tightrope.engines.buckets.bucket_list import TreeBuckets
-from tightrope.engines.buckets.compose import repeat
-from tightrope.engines.buckets.leaf import pair_leaf
-from tightrope.engines.buckets.read import delta
-from tightrope.pairs.gaussian.pair import GaussianPair
+from tightrope.core.engines.buckets.bucket_composition import pair_leaf, repeat
+from tightrope.core.engines.buckets.bucket_list import TreeBuckets
+from tightrope.core.engines.buckets.read import delta
+from tightrope.core.losses.gaussian import GaussianPair
 
 N = 50_000
 SIGMA = 200.0 * math.sqrt(2.0)

@@ -8,6 +8,10 @@ tight and the data sets have the pair, the lower end must be at or below it. A t
 InvalidParameter, UnsupportedMechanism or another TightropeError; any other exception is a violation, and so is an
 InternalContradiction.
 
+Nearly all of the time is the package's own. Some epsilons of every direction are asked as a user asks, witnesses and
+all; the others get the same upper ends without lower ends by witnesses, which are half of the work. A tree is left
+where TICK seconds bring fewer than PER_TICK comparisons, but for every so manieth tree, which has PATIENT seconds.
+
 Every process writes one line of JSON per tree into its journal, and a run that was interrupted goes on from there.
 Usage: python -m benchmarks.enumerated [--checks N] [--processes P] [--seed S] [--journal FOLDER] [--until HH:MM].
 """
@@ -15,9 +19,11 @@ Usage: python -m benchmarks.enumerated [--checks N] [--processes P] [--seed S] [
 from __future__ import annotations
 
 import argparse
+import importlib
 import itertools
 import json
 import multiprocessing
+import pkgutil
 import random
 import re
 import signal
@@ -35,16 +41,20 @@ import tightrope as tr
 from tests.oracle.leaves import ADD_REMOVE
 from tests.oracle.profiles import Profiles
 from tests.oracle.trees import Drawn, drawn
+from tightrope.core.accountant import AIM, Case
+from tightrope.core.engines.planner import Point
+from tightrope.core.values import compute_budget
+from tightrope.core.values.question import Question
 
 CHECKS, PROCESSES, SEED = 1_000_000, 2, 1
 JOURNAL = Path("build/enumerated")
 FIXED = (-1.5, -0.25, 0.0, 0.2, 0.4, 0.7, 1.0, 1.5, 2.25, 4.0)
-KINKS_MAX = 12
+KINKS_MAX = 20
 DELTAS = 2  # for which epsilon is asked
-AT_ONCE = 9  # epsilons in one question
-BUDGET = 0.4  # seconds of the processor for the questions of one direction, the first of which is asked in any case
-SLOW = 2.5  # the same, after which a tree is left
-LATE = f"took more than {SLOW} seconds"
+AS_USERS = 6  # epsilons of each direction in one question of the public interface
+TICK, PER_TICK = 0.06, 5  # seconds of the processor, in which there are fewer comparisons: a tree is left
+PATIENT, PATIENT_EVERY = 3.0, 64  # seconds of the processor, and trees
+LATE = "took too long"
 PROGRESS = 30.0  # seconds between two lines
 
 # What refusals are counted by.
@@ -76,6 +86,9 @@ class Outcome:
     refused: str = ""
     violations: list[str] = field(default_factory=list)
     calls: Sequence[str] = ()
+    relation: str = ""
+    plain: bool = False
+    seconds: float = 0.0  # of the processor
 
 
 class Slow(BaseException):
@@ -90,9 +103,9 @@ def epsilons(profiles: Profiles) -> list[float]:
     return sorted({round(epsilon, 9) for epsilon in (*kinks, *middles, *beyond, *FIXED) if abs(epsilon) < 30})
 
 
-def judge(case: Drawn, index: int = 0, most: int | None = None) -> Outcome:
-    """Asks the package about a tree, and compares; most: epsilons in each direction, else as many as time allows."""
-    outcome = Outcome(index, calls=case.tree.calls)
+def judge(case: Drawn, outcome: Outcome, most: int | None = None) -> Outcome:
+    """Asks the package about a tree, and compares; most: epsilons in each direction, asked as a user asks."""
+    outcome.calls, outcome.relation, outcome.plain = case.tree.calls, case.relation, case.plain
     try:
         mechanism = tr.parse(case.tree.text)
         for direction in ("remove", "add") if case.relation == ADD_REMOVE else (None,):
@@ -115,30 +128,51 @@ def compare(mechanism: tr.Mechanism, case: Drawn, direction: str | None, outcome
     source = random.Random(f"{case.tree.text}{direction}")
     source.shuffle(points)
     points = points[:most]
-    asked, began = f"{case.tree.text}, {direction or 'replace'}", time.process_time()
+    asked = f"{case.tree.text}, {direction or 'replace'}"
     truth: list[Fraction] = []
-    for start in range(0, len(points), AT_ONCE):
-        some = points[start : start + AT_ONCE]
-        for epsilon, bound in zip(some, mechanism.delta(some, direction=direction), strict=True):
-            below, above = profiles.largest(epsilon)
-            truth.append(above)
-            outcome.checks += 1
-            if Fraction(bound.upper) < below:
-                outcome.violations.append(f"{asked}: delta at {epsilon!r} is {bound.upper!r}, true {float(below)!r}")
-            if case.plain and case.tree.shown and direction and bound.certificate and bound.certificate.tight:
-                outcome.attained += 1
-                if Fraction(bound.lower) > above:
-                    outcome.violations.append(
-                        f"{asked}: tight, delta at {epsilon!r} at least {bound.lower!r}, true {float(above)!r}"
-                    )
-        if most is None and time.process_time() - began > BUDGET:
-            return
+
+    def judged(epsilon: float, bound: tr.Bound) -> None:
+        below, above = profiles.largest(epsilon)
+        truth.append(above)
+        outcome.checks += 1
+        if Fraction(bound.upper) < below:
+            outcome.violations.append(f"{asked}: delta at {epsilon!r} is {bound.upper!r}, true {float(below)!r}")
+        if case.plain and case.tree.shown and direction and bound.certificate and bound.certificate.tight:
+            outcome.attained += 1
+            if Fraction(bound.lower) > above:
+                outcome.violations.append(
+                    f"{asked}: tight, delta at {epsilon!r} at least {bound.lower!r}, true {float(above)!r}"
+                )
+
+    as_users = len(points) if most is not None else AS_USERS
+    for epsilon, bound in without_witnesses(mechanism, points[as_users:], direction):
+        judged(epsilon, bound)
+    first = sorted(points[:as_users])
+    for epsilon, bound in zip(first, mechanism.delta(first, direction=direction), strict=True):
+        judged(epsilon, bound)
+    if most is not None:
+        return
     deltas = sorted({float(above) for above in truth if 1e-12 < above < Fraction(99, 100)})
-    for delta in source.sample(deltas, min(DELTAS if most is None else 0, len(deltas))):
+    for delta in source.sample(deltas, min(DELTAS, len(deltas))):
         bound = mechanism.epsilon(delta, direction=direction)
         outcome.checks += 1
         if bound.upper < float("inf") and profiles.largest(bound.upper)[0] > Fraction(delta):
             outcome.violations.append(f"{asked}: epsilon at {delta!r} is {bound.upper!r}, which has a larger delta")
+
+
+def without_witnesses(
+    mechanism: tr.Mechanism, epsilons: Sequence[float], direction: str | None
+) -> Iterator[tuple[float, tr.Bound]]:
+    """delta at each of them, both ends those of the pairs."""
+    question = Question("delta", direction=direction)
+    with compute_budget.allowance(question.seconds):
+        case = Case.of(mechanism, question, several=True, aim=AIM, below=False)
+        # Epsilons that rise reuse what was prepared for those before, on either side of 0.
+        for epsilon in sorted(epsilons, key=lambda epsilon: (epsilon < 0.0, abs(epsilon))):
+            if epsilon < 0.0 and not case.mirror:
+                case = case.mirrored(several=True)
+            with compute_budget.part(1.0) as meter:
+                yield epsilon, case.answered(Point("delta", abs(epsilon)), meter)
 
 
 def reason(error: tr.TightropeError) -> str:
@@ -148,21 +182,41 @@ def reason(error: tr.TightropeError) -> str:
     return f"{text.split(':')[0][:40]}: {known}" if known else re.sub("[0-9][0-9.e-]*", "#", text)[:120]
 
 
+def load() -> None:
+    """Imports all that answers need: an import that is cut short by the timer leaves half a module behind."""
+    for room in ("derived", "engines", "facets", "kernels", "mechanisms", "metrics", "pairs", "transforms"):
+        package = importlib.import_module(f"tightrope.{room}")
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+    for name in ("fft", "integrate", "optimize", "signal", "special", "stats"):
+        importlib.import_module(f"scipy.{name}")
+
+
 def attempt(seed: int, index: int) -> Outcome:
     """One tree, unless it takes too long."""
+    patient = index % PATIENT_EVERY == 0
+    outcome, before, began = Outcome(index), 0, time.process_time()
 
     def late(number: int, frame: FrameType | None) -> None:
-        raise Slow
+        nonlocal before
+        if patient or outcome.checks < before + PER_TICK:
+            raise Slow
+        before = outcome.checks
 
     signal.signal(signal.SIGPROF, late)
-    signal.setitimer(signal.ITIMER_PROF, SLOW)
+    signal.setitimer(signal.ITIMER_PROF, PATIENT if patient else TICK, TICK)
     try:
         case = drawn(seed, index)
-        return Outcome(index, refused="too large to list") if case is None else judge(case, index)
+        if case is None:
+            outcome.refused = "too large to list"
+        else:
+            judge(case, outcome)
     except Slow:
-        return Outcome(index, refused=LATE)
+        outcome.refused = LATE
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
+    outcome.seconds = round(time.process_time() - began, 4)
+    return outcome
 
 
 def records(folder: Path, seed: int) -> Iterator[Outcome]:
@@ -177,6 +231,7 @@ def records(folder: Path, seed: int) -> Iterator[Outcome]:
 
 def work(seed: int, share: int, processes: int, checks: int, folder: str, until: float) -> None:
     """Every so manieth tree, until there are enough comparisons."""
+    load()
     done = {outcome.index: outcome.checks for outcome in records(Path(folder), seed)}
     total = sum(number for index, number in done.items() if index % processes == share)
     index = share
@@ -196,6 +251,7 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, object]:
         "trees": len(outcomes),
         "checks": sum(outcome.checks for outcome in outcomes),
         "tight": sum(outcome.attained for outcome in outcomes),
+        "seconds": round(sum(outcome.seconds for outcome in outcomes)),
         "refused": dict(Counter(outcome.refused for outcome in outcomes if outcome.refused).most_common()),
         "violations": [text for outcome in outcomes for text in outcome.violations],
     }

@@ -23,8 +23,9 @@ from typing import Any
 import pytest
 
 import tightrope as tr
-from tightrope import account, result
-from tightrope.question import ARGUMENTS, Question, parsed
+from tightrope import result
+from tightrope.core import accountant as account
+from tightrope.core.values.question import ARGUMENTS, Question, parsed
 
 SECONDS = 60.0  # for the questions of one fault
 WRONG_MAX = 3  # wrong answers of one fault that are checked: the first of each quantity and end

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import ast
 
-from benchmarks.house_tree import House, Row, imports
+from benchmarks.house_tree import House, Row, imports, is_family
 
-ASKING = ("engines", "convert", "compare", "calibrate", "account", "transforms")  # who asks a pair and knows no family
+ASKING = (
+    "engines",
+    "conversions",
+    "metrics",
+    "planning",
+    "accountant",
+    "lower_bounds",
+)  # who asks a pair and knows no family
 
 
 # What is imported from where.
@@ -18,11 +25,11 @@ def family_imports(house: House) -> Row:
         for source in house.sources
         if source.package in ASKING
         for node, target in imports(source)
-        if target.split(".")[0] == "pairs"
+        if is_family(target)
     ]
     files = len({each.partition(":")[0] for each in where})
     return Row(
-        "names imported from pairs/ by engines, convert, compare, calibrate, account, transforms",
+        "names imported from families by engines, conversions, metrics, planning, accountant, lower_bounds",
         "102 in 31 files",
         f"{len(where)} in {files} files" if where else "0",
         "0: an import contract",
@@ -33,15 +40,15 @@ def family_imports(house: House) -> Row:
 def kernel_knowledge(house: House) -> Row:
     where = []
     for source in house.sources:
-        if source.package != "kernels":
+        if source.package != "numerics":
             continue
         where += [
             f"{source.at(node)} {target}"
             for node, target in imports(source)
-            if target.split(".")[0] in ("pairs", "pair", "facets", "engines") or "UnsupportedMechanism" in target
+            if target.split(".")[0] in ("losses", "engines") or "UnsupportedMechanism" in target
         ]
     return Row(
-        "kernels that know more than numbers (raise UnsupportedMechanism, import pairs, facets or engines)",
+        "numerics that know more than numbers (raise UnsupportedMechanism, import losses or engines)",
         "3",
         str(len(where)),
         "0",
@@ -53,11 +60,11 @@ def kernel_knowledge(house: House) -> Row:
 
 
 def family_classes(house: House) -> set[str]:
-    """Every class that is defined under pairs/: pairs, laws, cgfs, noises."""
+    """Every class that a family defines: pairs, laws, cgfs, noises."""
     return {
         node.name
         for source in house.sources
-        if source.package == "pairs"
+        if is_family(source.name)
         for node in source.nodes
         if isinstance(node, ast.ClassDef)
     }
@@ -88,7 +95,7 @@ def recognition(house: House) -> Row:
         {
             f"{source.at(node)} {', '.join(sorted(found))}"
             for source in house.sources
-            if source.package != "pairs"
+            if not is_family(source.name)
             for node in source.nodes
             if (found := recognised(node) & families)
         }
@@ -96,7 +103,7 @@ def recognition(house: House) -> Row:
     lines = {each.partition(" ")[0] for each in where}
     files = {each.partition(":")[0] for each in where}
     return Row(
-        "lines outside pairs/ that recognise a family (isinstance, case, type)",
+        "lines outside families that recognise one (isinstance, case, type)",
         "71 in 15 files (49 by hand)",
         f"{len(lines)} in {len(files)} files" if lines else "0",
         "0: an engine asks, and the pair answers or says no",
@@ -109,26 +116,30 @@ def files_to_touch(house: House) -> Row:
     own = {
         node.name
         for source in house.sources
-        if source.name.startswith("pairs.laplace") or source.name == "mechanisms.laplace"
+        if source.name == "losses.laplace" or source.name == "mechanisms.laplace"
         for node in source.nodes
         if isinstance(node, ast.ClassDef)
     }
     where = [
         str(source.path)
         for source in house.sources
-        if not source.name.startswith("pairs.laplace") and source.name != "mechanisms.laplace"
-        if any(target.split(".")[-1] in own or target.startswith("pairs.laplace") for _, target in imports(source))
+        if source.name != "losses.laplace" and source.name != "mechanisms.laplace"
+        if any(target.split(".")[-1] in own or target.startswith("losses.laplace") for _, target in imports(source))
     ]
     where += [
         path
         for path, word in (
             ("src/tightrope/schema/mechanism.json", '"Laplace"'),
-            ("pyproject.toml", "tightrope.mechanisms.laplace"),
+            ("pyproject.toml", "tightrope.core.mechanisms.laplace"),
             ("tests/conformance/cases.py", "tr.Laplace("),
         )
         if word in house.text(path)
     ]
-    allowed = {"src/tightrope/catalogue.py", "src/tightrope/schema/mechanism.json", "tests/conformance/cases.py"}
+    allowed = {
+        "src/tightrope/core/text/catalogue.py",
+        "src/tightrope/schema/mechanism.json",
+        "tests/conformance/cases.py",
+    }
     return Row(
         "files to touch for a mechanism with a cgf, its own folder apart (Laplace)",
         "11 (about 16 by hand)",
@@ -139,7 +150,7 @@ def files_to_touch(house: House) -> Row:
 
 
 def answers_to_k(house: House) -> Row:
-    """Functions outside pairs/ that take a pair and answer with its K: the facet itself is the one that is wanted."""
+    """Functions outside losses/ that take a pair and answer with its K: the facet itself is the one that is wanted."""
     where = [
         f"{source.at(node)} {node.name}"
         for source in house.sources
@@ -148,9 +159,9 @@ def answers_to_k(house: House) -> Row:
         if isinstance(node, ast.FunctionDef) and any(word in node.name for word in ("cgf", "mgf", "log_moment"))
         if any(isinstance(arg.annotation, ast.Name) and arg.annotation.id == "Pair" for arg in node.args.args)
     ]
-    facet = sum("def cgf(" in source.text for source in house.sources if source.name == "pair")
+    facet = sum("def cgf(" in source.text for source in house.sources if source.name == "losses.pair")
     return Row(
-        "answers to 'K of this pair': functions outside pairs/ that give it, and the facet",
+        "answers to 'K of this pair': functions outside families that give it, and the facet",
         "5",
         str(len(where) + facet),
         "1",
@@ -179,7 +190,7 @@ def planner_words(house: House) -> Row:
     where = []
     for source in house.sources:
         for node in source.nodes:
-            if isinstance(node, ast.Compare) and source.package in ("engines", "account", "convert", "calibrate"):
+            if isinstance(node, ast.Compare) and source.package in ("engines", "accountant", "conversions", "planning"):
                 parts = [x for x in ast.walk(node) if isinstance(x, ast.Constant) and x.value in engines]
                 hint = any(isinstance(x, ast.Attribute) and x.attr == "hint" for x in ast.walk(node))
                 if (parts and not source.name.endswith("selection")) or hint:
@@ -195,7 +206,7 @@ def planner_words(house: House) -> Row:
 def conformance(house: House) -> Row:
     """Those without the tails that the table asks for are named in its test, and have a test of their own."""
     rows, opaque = house.text("tests/conformance/cases.py"), house.text("tests/conformance/test_table.py")
-    catalogue = next(each for each in house.sources if each.name == "catalogue")
+    catalogue = next(each for each in house.sources if each.name == "text.catalogue")
     known = [target.rpartition(".")[2] for _, target in imports(catalogue)]
     where = tuple(name for name in known if f"tr.{name}(" not in rows and f'"{name}"' not in opaque)
     return Row("mechanisms without a row in the conformance table", "4 of 13", str(len(where)), "0: a test", where)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Source(NamedTuple):
-    """A module of src/tightrope: its dotted name without the package's own, its text and its syntax tree."""
+    """A module of src/tightrope: its dotted name without the package's own and core's, its text and its syntax tree."""
 
     path: Path  # below the root
     name: str
@@ -48,12 +48,24 @@ class Row(NamedTuple):
         return not self.where
 
 
+def room(name: str) -> str:
+    """The name as the rooms are called: those of core/ by their own."""
+    return name.removeprefix("core.")
+
+
+def is_family(name: str) -> bool:
+    """Whether a module is of a family of losses: not the interface, what a pair may know, or an operator."""
+    found = name.split(".")
+    shared = ("pair", "cgf", "atoms", "capabilities", "participation_law", "operators")
+    return found[0] == "losses" and len(found) > 1 and found[1] not in shared
+
+
 def house_at(root: Path) -> House:
     base = root / "src" / "tightrope"
     found = []
     for path in sorted(base.rglob("*.py")):
         parts = path.relative_to(base).with_suffix("").parts
-        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        name = room(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
         text = path.read_text("utf-8")
         tree = ast.parse(text)
         found.append(Source(path.relative_to(root), name, text, tree, tuple(ast.walk(tree))))
@@ -71,12 +83,13 @@ def imports(source: Source) -> Iterator[tuple[ast.ImportFrom | ast.Import, str]]
                     continue
                 inside = base[1:]
             else:
-                above = source.name.split(".") if source.name else []
+                parts = source.path.relative_to("src/tightrope").with_suffix("").parts
+                above = list(parts[:-1] if package else parts)
                 inside = above[: len(above) - node.level + package] + (node.module or "").split(".")
             target = ".".join(part for part in inside if part)
             for each in node.names:
-                yield node, f"{target}.{each.name}" if target else each.name
+                yield node, room(f"{target}.{each.name}" if target else each.name)
         elif isinstance(node, ast.Import):
             for each in node.names:
                 if each.name.startswith("tightrope."):
-                    yield node, each.name.partition(".")[2]
+                    yield node, room(each.name.partition(".")[2])

@@ -138,6 +138,11 @@ def starts_engine(call: Call) -> bool:
     return call.name == "prepare" and call.path.parent.parent.name == "engines"
 
 
+def room(path: Path) -> str:
+    """The package of a file: the first folder, or the second of those in core/."""
+    return path.parts[1 if path.parts[0] == "core" else 0]
+
+
 def measure() -> dict[str, int]:
     import tightrope as tr
 
@@ -148,7 +153,7 @@ def measure() -> dict[str, int]:
         return [call for call in traced(ask) if call.code.co_filename.startswith(f"{base}{os.sep}")]
 
     calls = own(lambda: tr.parse("Gaussian(sigma=1).poisson(rate=0.01) * 1000").epsilon(1e-6))
-    packages = [call.path.relative_to(base).parts[0] for call in calls]
+    packages = [room(call.path.relative_to(base)) for call in calls]
     allocated = own(lambda: tr.parse("Laplace(scale=4).random_allocation(steps=10)").epsilon(1e-6))
     spent = own_spend()
     return {
@@ -158,7 +163,7 @@ def measure() -> dict[str, int]:
         "before": next((index for index, call in enumerate(calls) if starts_engine(call)), len(calls)),
         "planners": sum(call.name == "__init__" and call.owner == "Planner" for call in allocated),
         "pairs": sum(call.name == "pair" and call.owner == "Gaussian" for call in spent),
-        "texts": sum(call.name == "parse" and call.path.parent.name == "expression" for call in spent),
+        "texts": sum(call.name == "parse" and call.path.stem == "expressions" for call in spent),
         "members": sum(not name.startswith("_") for name in dir(tr.Gaussian)),
         "names": sum(not name.startswith("_") and not ismodule(value) for name, value in vars(tr).items()),
     }

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import tightrope as tr
-from tightrope.expression import parse
+from tightrope.core.text.expressions import parse
 
 VECTORS = Path(__file__).parents[1] / "tests" / "reference" / "vectors.json"
 

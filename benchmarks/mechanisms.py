@@ -20,7 +20,7 @@ from tightrope.cli.entries import MECHANISMS_PAGE, Entry, mechanisms
 from tightrope.cli.mechanisms import asked, command
 from tightrope.cli.output import as_text
 from tightrope.cli.portrait import draw, lines
-from tightrope.mechanisms.base import Mechanism
+from tightrope.core.mechanisms.base import Mechanism
 from tightrope.plotting.style import verbatim
 
 PAGE = ROOT / MECHANISMS_PAGE

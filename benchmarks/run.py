@@ -203,7 +203,7 @@ def risk(expression: str) -> dict[str, object]:
 def measure(expression: str, quantity: str, given: Given, proof: bool) -> dict[str, object]:
     """One case, in this process."""
     import tightrope as tr
-    from tightrope.expression import parse_template
+    from tightrope.core.text.expressions import parse_template
 
     more: dict[str, float] = {}
     if quantity == "risk":

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from tightrope.bound import ERROR_SOURCES
-from tightrope.registry import MECHANISMS, TRANSFORMS
-from tightrope.relation import Direction, Relation
+from tightrope.core.text.registry import MECHANISMS, TRANSFORMS
+from tightrope.core.values.bound import ERROR_SOURCES
+from tightrope.core.values.question import Direction, Relation
 
 FOLDER = Path(__file__).resolve().parent.parent / "src" / "tightrope" / "schema"
 

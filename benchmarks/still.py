@@ -41,6 +41,8 @@ MORE_WORK, SMALL_WORK = 1.1, 1e7  # a ratio that is a move, and units (10 ms) th
 SHOWN = 40  # moves that are printed in full
 # Methods of compare: what is made from moments, from rho and from advanced composition.
 CLASSIC = ("moments accountant", "zCDP", "Renyi, best conversion", "subgaussian fit", "advanced composition")
+# Sums of products in another order differ by last digits: the kernels that the answers were recorded with.
+KERNELS = {"OPENBLAS_CORETYPE": "SkylakeX"}
 Answer = dict[str, Any]
 
 
@@ -74,7 +76,7 @@ class TooSlow(BaseException):
 
 def serve(seconds: float | None) -> None:
     """Answers the questions that come in, one a line, until there is none; gives up on one after so many seconds."""
-    from tightrope.compute_budget import tally
+    from tightrope.core.values.compute_budget import tally
 
     def stop(signum: int, frame: FrameType | None) -> None:
         raise TooSlow
@@ -149,7 +151,7 @@ class Server:
     """A process that answers with the package of one tree."""
 
     def __init__(self, tree: Path, seconds: float | None = None) -> None:
-        settings = {"PYTHONPATH": str(tree / "src"), "OMP_NUM_THREADS": "1", "TIGHTROPE_CLOCK": "off"}
+        settings = {"PYTHONPATH": str(tree / "src"), "OMP_NUM_THREADS": "1", "TIGHTROPE_CLOCK": "off", **KERNELS}
         command = [sys.executable, "-m", "benchmarks.still", "serve", *([] if seconds is None else [str(seconds)])]
         self._process = subprocess.Popen(
             command, cwd=ROOT, env={**os.environ, **settings}, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE

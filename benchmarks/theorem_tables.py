@@ -11,11 +11,10 @@ from collections.abc import Iterator
 
 import tightrope as tr
 from benchmarks.pages import fitted
-from tightrope.errors import InvalidParameter
-from tightrope.mechanisms.base import CHAIN, Leaf, Mechanism
-from tightrope.mechanisms.facts import Fact, MissingFact, Theorem
-from tightrope.registry import MECHANISMS, TRANSFORMS
-from tightrope.transforms.theorems import THEOREMS
+from tightrope.core.mechanisms.base import CHAIN, Leaf, Mechanism
+from tightrope.core.mechanisms.theorems import THEOREMS, Fact, MissingFact, Theorem
+from tightrope.core.text.registry import MECHANISMS, TRANSFORMS
+from tightrope.core.values.errors import InvalidParameter
 
 NAMES = {fact: fact.name.lower().replace("_", " ") for fact in Fact}
 TAKEN = "yes"

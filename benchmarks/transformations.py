@@ -16,8 +16,8 @@ import tightrope as tr
 from benchmarks.pages import BLOCK_COLUMNS, FIGURES, ROOT, fitted, indented, opened, told
 from benchmarks.theorem_tables import tables
 from tightrope.cli.entries import TRANSFORMATIONS_PAGE, transformations
-from tightrope.errors import TightropeError
-from tightrope.registry import TRANSFORMS
+from tightrope.core.text.registry import TRANSFORMS
+from tightrope.core.values.errors import TightropeError
 
 PAGE = ROOT / TRANSFORMATIONS_PAGE
 POINTS = 33

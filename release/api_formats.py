@@ -9,11 +9,11 @@ from typing import Any
 
 import tightrope
 from tightrope import documents
-from tightrope.kernels.nearest import FUNCTIONS
+from tightrope.core.numerics.search import FUNCTIONS
+from tightrope.core.text.registry import JOINS, MECHANISMS, TRANSFORMS, keywords
+from tightrope.core.values.question import ARGUMENTS
 from tightrope.ledger import maintenance, wire
 from tightrope.ledger.migrations import STEPS
-from tightrope.question import ARGUMENTS
-from tightrope.registry import JOINS, MECHANISMS, TRANSFORMS, keywords
 from tightrope.sweep.table import ANSWER_COLUMNS
 
 from .api_python import default

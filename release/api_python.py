@@ -18,7 +18,7 @@ from typing import Any
 
 import tightrope
 from tightrope import documents, extend, ledger, result
-from tightrope.calls import known_keywords
+from tightrope.core.values.calls import known_keywords
 from tightrope.ledger.errors import LedgerError
 
 OURS = "tightrope"

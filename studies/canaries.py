@@ -18,7 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 import tightrope as tr
-from tightrope.digits import rounded
+from tightrope.core.values.calls import rounded
 from tightrope.plotting.style import COLOURS, DASHES, STYLE
 
 RUN = tr.Gaussian(sigma=1.0).poisson(rate=0.02) * 500

@@ -8,15 +8,16 @@ from dataclasses import fields
 from importlib import import_module
 from pkgutil import iter_modules
 
-from tightrope import catalogue, mechanisms
 from tightrope.cli.entries import docstring
-from tightrope.mechanisms.base import Leaf, Mechanism
-from tightrope.registry import SECTIONS, keywords
+from tightrope.core import mechanisms
+from tightrope.core.mechanisms.base import Leaf, Mechanism
+from tightrope.core.text import catalogue
+from tightrope.core.text.registry import SECTIONS, keywords
 
 
 def written() -> dict[str, type[Leaf]]:
     """The mechanisms that have a file, by name."""
-    modules = [import_module(f"tightrope.mechanisms.{each.name}") for each in iter_modules(mechanisms.__path__)]
+    modules = [import_module(f"tightrope.core.mechanisms.{each.name}") for each in iter_modules(mechanisms.__path__)]
     return {
         name: value
         for module in modules
@@ -30,7 +31,7 @@ def missing(name: str, make: type[Leaf]) -> Iterator[str]:
     """What keeps a mechanism from being named or asked."""
     file = make.__module__.rpartition(".")[2]
     if getattr(catalogue, name, None) is not make:
-        yield f"catalogue.py needs the row: from .mechanisms.{file} import {name} as {name}"
+        yield f"text/catalogue.py needs the row: from .mechanisms.{file} import {name} as {name}"
     for field in fields(make):  # type: ignore[arg-type]
         if field.name in Mechanism.__dict__.keys() - Mechanism.__dataclass_fields__.keys():
             yield (

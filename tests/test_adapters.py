@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "tightrope"
-ADAPTERS = [
-    name for name in ("dp_accounting", "opacus", "autodp", "flwr") if list((PACKAGE / "interop").glob(f"{name}*"))
-]
+ADAPTERS = ("dp_accounting", "opacus", "autodp", "flwr", "jax_privacy")
 FOREIGN = re.compile(r"^\s*(?:from|import) (?:dp_accounting|opacus|autodp|torch|flwr|jax\w*)\b", re.MULTILINE)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tightrope as tr
-from tightrope.assumptions import assumptions, described
-from tightrope.relation import Direction
+from tightrope.core.text.assumptions import assumptions, described
+from tightrope.core.values.question import Direction
 
 
 def told(

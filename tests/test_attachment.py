@@ -7,7 +7,7 @@ import zlib
 import pytest
 
 from tightrope import DataError
-from tightrope.attachment import BYTES_MAX, COPIES_MAX, attached
+from tightrope.documents import BYTES_MAX, COPIES_MAX, attached
 
 TEXT = b'{"schema": 1}'
 

@@ -18,8 +18,8 @@ import tightrope as tr
 from tests.oracle import enumeration
 from tightrope import result
 from tightrope.cli.app import app
-from tightrope.engines.answer import exact
-from tightrope.kernels.ball import working_precision
+from tightrope.core.engines.planner import exact
+from tightrope.core.numerics.balls import working_precision
 from tightrope.result import Result
 
 EPSILONS = (-5e-324, -1e-300, -1e-9, -0.03, -0.3, -1.0, -2.5, -40.0, -700.0, -1e6)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tightrope as tr
-from tightrope.bound import ErrorBreakdown, error_lines
+from tightrope.core.values.bound import ErrorBreakdown, error_lines
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 FORMATS = ("", "f", "e", "g", "%", ".0f", ".3f", ".12f", ".0e", ".2e", ".1g", ".4g", ".17g", ".0%", ".2%", ".3")

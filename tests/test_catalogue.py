@@ -9,9 +9,9 @@ import pytest
 import tightrope as tr
 from benchmarks import schema
 from tests.catalogued import missing, written
-from tightrope import catalogue
-from tightrope.mechanisms.base import Leaf, Mechanism, leaves
-from tightrope.registry import MECHANISMS
+from tightrope.core.mechanisms.base import Leaf, Mechanism, leaves
+from tightrope.core.text import catalogue
+from tightrope.core.text.registry import MECHANISMS
 
 
 @pytest.mark.parametrize("name", written())

@@ -13,8 +13,8 @@ import time
 import pytest
 
 import tightrope as tr
-from tightrope import compute_budget
-from tightrope.errors import WorkExhausted
+from tightrope.core.values import compute_budget
+from tightrope.core.values.errors import WorkExhausted
 
 
 def test_units_are_taken_before_the_work_and_end() -> None:
@@ -255,3 +255,22 @@ def test_a_share_of_a_rating_is_a_rating() -> None:
     assert not isinstance(compute_budget.share_of(4.0, 2.0), compute_budget.Rating)
     assert pickle.loads(pickle.dumps(compute_budget.Rating(4.0))) == 4.0
     assert isinstance(pickle.loads(pickle.dumps(compute_budget.Rating(4.0))), compute_budget.Rating)
+
+
+def test_what_a_call_has_made_is_kept_for_it_alone() -> None:
+    made: list[int] = []
+
+    def make(number: int) -> int:
+        made.append(number)
+        return number + 1
+
+    assert [compute_budget.kept(make, 1) for _ in range(2)] == [2, 2]
+    assert made == [1, 1]  # without an allowance
+    for _ in range(2):
+        made.clear()
+        with compute_budget.allowance(1.0):
+            with compute_budget.part(0.5):
+                assert compute_budget.kept(make, 1) == 2
+            with compute_budget.grace():
+                assert [compute_budget.kept(make, number) for number in (1, 2, 2)] == [2, 3, 3]
+        assert made == [1, 2]

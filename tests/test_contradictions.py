@@ -11,17 +11,18 @@ from itertools import pairwise
 import pytest
 
 import tightrope as tr
-from tightrope import account
 from tightrope.cli.app import FAULT, run
-from tightrope.engines import concentrated, evaluation, fallback_bounds
-from tightrope.engines.answer import Answer, Point, common, nothing_known
-from tightrope.engines.closed_form.engine import BallEvaluator, Sorted
-from tightrope.engines.joint.once import OnceEvaluator
-from tightrope.engines.plan import Planner
-from tightrope.engines.selection import CLOSED_FORM
-from tightrope.errors import InternalContradiction, agreed
-from tightrope.pair import Sampling
-from tightrope.question import Question
+from tightrope.core import accountant as account
+from tightrope.core.engines import fallback_bounds
+from tightrope.core.engines import planner as concentrated
+from tightrope.core.engines import selection as evaluation
+from tightrope.core.engines.closed_form.engine import BallEvaluator, Sorted
+from tightrope.core.engines.joint.engine import OnceEvaluator
+from tightrope.core.engines.planner import Answer, Planner, Point, common, nothing_known
+from tightrope.core.engines.selection import CLOSED_FORM
+from tightrope.core.losses.pair import Sampling
+from tightrope.core.values.errors import InternalContradiction, agreed
+from tightrope.core.values.question import Question
 
 SHUFFLED = "Gaussian(sigma=1).shuffled_batches(steps=10)"  # its lower end is that of real neighbours
 

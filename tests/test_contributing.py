@@ -29,7 +29,7 @@ CHECKS = {
         "tests/test_mirror.py",
         "tests/test_stability.py::test_the_public_surface_is_what_is_written_down",
         "tests/engines/basic",
-        "tests/convert/test_worst_case.py",
+        "tests/conversions/test_worst_case.py",
     ),
 }
 

@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 import tightrope as tr
-from tightrope.engines.contour import engine
+from tightrope.core.engines.contour import engine
 from tightrope.plotting.style import Series, draw
 
 BOUNDS = (tr.Bound(0.25, 0.5), tr.Bound(0.0, 1e-300), tr.Bound(0.0, 0.0))

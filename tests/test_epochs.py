@@ -16,7 +16,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import tightrope as tr
-from tightrope import epochs, result
+from tightrope import result
+from tightrope.core.answers import epochs
 
 SCHEMA = json.loads((Path(tr.__file__).parent / "schema" / "result.json").read_text("utf-8"))
 RUN = tr.training(records=1000, batch=30, epochs=4, sigma=1.5)

@@ -157,7 +157,7 @@ def test_the_command_line_reads_its_working_folder(
 
 
 def test_a_calibration_reads_its_files_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tightrope.expression import parse_template
+    from tightrope.core.text.expressions import parse_template
 
     template = parse_template("Histograms(a='a.csv', b='deeper/b.csv') * 3 + Gaussian(sigma=?)", files=folder)
     monkeypatch.setattr(os, "open", lambda *_: pytest.fail("a file was opened again"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import house
+from benchmarks import house, house_tree
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -39,6 +39,12 @@ def test_contracts_about_applications_name_every_module() -> None:
     rest = {f"tightrope.{name}" for name in every} - {"tightrope.__init__"}
     assert {*apart["forbidden_modules"], *applications, "tightrope.extend", "tightrope.__main__"} == rest
     assert {*contracts["Plotting alone imports matplotlib"]["source_modules"], "tightrope.plotting"} == rest
+    core = {f"core.{path.stem}" for path in (package / "core").iterdir() if not path.stem.startswith("__")}
+    layers = contracts["Each layer imports only from those beneath it"]["layers"]
+    assert {name for name in layers if name.startswith("core.")} == core
+    losses = {path.stem for path in (package / "core" / "losses").iterdir() if not path.stem.startswith("__")}
+    families = {f"tightrope.core.losses.{name}" for name in losses if house_tree.is_family(f"losses.{name}")}
+    assert set(contracts["Engines know no family"]["forbidden_modules"]) == families
 
 
 @pytest.mark.parametrize(
@@ -47,7 +53,7 @@ def test_contracts_about_applications_name_every_module() -> None:
         ("def f(pair):\n    return isinstance(pair, Room)\n", "recognition"),
         ("def f(pair):\n    match pair:\n        case Room():\n            return 1\n", "recognition"),
         ("def f(pair):\n    return type(pair) is Room\n", "recognition"),
-        ("def f(pair):\n    from ..pairs.room import Room\n    return Room\n", "family_imports"),
+        ("def f(pair):\n    from ..losses.room import Room\n    return Room\n", "family_imports"),
         ("def f(x):\n    return x * (1.0 + 1e-12)\n", "slack_lines"),
         ("def f(x):\n    return math.nextafter(x, math.inf)\n", "slack_lines"),
         ("def f(a, b, c, d, e, f, g, h):\n    return a\n", "wide_functions"),
@@ -56,7 +62,7 @@ def test_contracts_about_applications_name_every_module() -> None:
     ],
 )
 def test_the_ruler_sees(tmp_path: Path, text: str, measure: str) -> None:
-    for name, body in (("pairs/room.py", "class Room:\n    pass\n"), ("engines/asking.py", text)):
+    for name, body in (("core/losses/room.py", "class Room:\n    pass\n"), ("core/engines/asking.py", text)):
         path = tmp_path / "src" / "tightrope" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(body, "utf-8")

@@ -12,10 +12,10 @@ import pytest
 
 import tightrope as tr
 from tests.search import FULL, cases
-from tightrope.bound import Bound, Certificate
-from tightrope.errors import InternalContradiction
-from tightrope.known_deltas import KnownDeltas, known_of, sharing
-from tightrope.question import Question
+from tightrope.core.answers.known_deltas import KnownDeltas, known_of, sharing
+from tightrope.core.values.bound import Bound, Certificate
+from tightrope.core.values.errors import InternalContradiction
+from tightrope.core.values.question import Question
 
 TOLD = Certificate(engine="closed_form", arithmetic="ball", reason="", direction=None)
 OF_PAIR = replace(TOLD, attained=False)

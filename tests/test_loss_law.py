@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import tightrope as tr
-from tightrope import compute_budget
-from tightrope.loss_law import LossAtom, LossSide, loss_atoms, loss_edges
+from tightrope.core.answers.loss_law import LossAtom, LossSide, loss_atoms, loss_edges
+from tightrope.core.values import compute_budget
 
 
 def normal_below(t: float, sigma: float) -> float:

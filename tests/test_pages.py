@@ -22,7 +22,10 @@ STARTS = tuple(sorted(path.stem for path in PACKAGE.iterdir() if path.is_dir() a
 FILE = re.compile(r"(?<![\w./*])([\w-]+(?:/[\w-]+)*\.(?:py|md|json|toml))\b(?!\()")
 DOTTED = re.compile(rf"(?<![\w./])(?:tightrope\.)?((?:{'|'.join(STARTS)})(?:\.(?!(?:md|py|jsonl)\b)[a-z_]\w*)+)")
 SLASHED = re.compile(r"`(?:tightrope/)?([a-z_]+(?:/[a-z_]+)+)(?:\.(?!py|md|json)(\w+))?`")
-BASES = (ROOT, PACKAGE, PACKAGE / "engines", ROOT / "docs", ROOT / "docs" / "proofs", ROOT / "tests", ROOT / "src")
+CORE = PACKAGE / "core"
+BASES = (
+    *(ROOT, PACKAGE, CORE, CORE / "engines", ROOT / "docs", ROOT / "docs" / "proofs", ROOT / "tests", ROOT / "src"),
+)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

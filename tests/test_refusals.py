@@ -11,9 +11,9 @@ from flint import arb
 
 import tightrope as tr
 from tests.search import FULL
-from tightrope.calls import shortened
-from tightrope.engines.selection import ENGINES
-from tightrope.registry import MECHANISMS
+from tightrope.core.engines.selection import ENGINES
+from tightrope.core.text.registry import MECHANISMS
+from tightrope.core.values.calls import shortened
 
 LEAVES = {
     **{name: tr.parse(make.example) for name, make in MECHANISMS.items()},

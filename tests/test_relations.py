@@ -8,9 +8,9 @@ import pytest
 
 import tightrope as tr
 from tightrope.cli.app import run
+from tightrope.core.values.question import Relation
 from tightrope.ledger.errors import RelationMismatch
-from tightrope.ledger.filters import check_relation
-from tightrope.relation import Relation
+from tightrope.ledger.filters.jobs import check_relation
 
 SKEWED = tr.Finite(p=[0.5, 0.5], q=[0.9, 0.1])  # open, and not its own reverse
 

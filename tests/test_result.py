@@ -17,9 +17,9 @@ from jsonschema import Draft202012Validator, ValidationError
 
 import tightrope as tr
 from tightrope import documents, result
-from tightrope.compare.comparison import Row
-from tightrope.compare.methods import METHODS, Kind
-from tightrope.question import ARGUMENTS
+from tightrope.core.planning.comparison import Row
+from tightrope.core.planning.methods import METHODS, Kind
+from tightrope.core.values.question import ARGUMENTS
 from tightrope.result import Result
 
 SCHEMAS = {

@@ -12,13 +12,12 @@ from click.testing import CliRunner
 
 import tightrope as tr
 from tests.search import FULL
-from tightrope import compute_budget
-from tightrope.account import Case
 from tightrope.cli.app import app
 from tightrope.cli.app import run as command_line
-from tightrope.engines.answer import Point
-from tightrope.engines.plan import Planner
-from tightrope.question import Question
+from tightrope.core.accountant import Case
+from tightrope.core.engines.planner import Planner, Point
+from tightrope.core.values import compute_budget
+from tightrope.core.values.question import Question
 
 SLACK = 8.0  # seconds of work: with other work beside it a call takes longer, and does no more
 

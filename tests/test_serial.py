@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import tightrope as tr
-from tightrope.registry import MECHANISMS, TRANSFORMS
+from tightrope.core.text.registry import MECHANISMS, TRANSFORMS
 
 SCHEMA = json.loads(files("tightrope").joinpath("schema/mechanism.json").read_text("utf-8"))
 VALIDATOR = Draft202012Validator(SCHEMA)

@@ -16,8 +16,8 @@ import pytest
 import tightrope as tr
 from release import api, api_adapters, api_python
 from tightrope import documents, result
-from tightrope.calls import MINORS_KEPT, deprecated, warn_deprecated
 from tightrope.cli.app import app
+from tightrope.core.values.calls import MINORS_KEPT, deprecated, warn_deprecated
 
 ROOT = Path(__file__).resolve().parent.parent
 CHANGED = """The public interface is not what tests/reference/api.txt says:

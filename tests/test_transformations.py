@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks import transformations
 from tightrope.cli import entries
-from tightrope.registry import JOINS, TRANSFORMS
+from tightrope.core.text.registry import JOINS, TRANSFORMS
 
 SIZE_MAX = 100_000  # bytes of a figure
 

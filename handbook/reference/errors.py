@@ -9,7 +9,8 @@ from types import MappingProxyType
 
 import tightrope as tr
 from handbook.blocks import PageFault
-from tightrope import errors, ledger
+from tightrope import ledger
+from tightrope.core.values import errors
 from tightrope.ledger.errors import LedgerError
 
 from .words import documented, shown

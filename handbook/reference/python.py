@@ -12,11 +12,12 @@ import tightrope as tr
 from handbook.blocks import PageFault
 from release import api_python
 from release.api_python import INNER
-from tightrope import catalogue, ledger
+from tightrope import ledger
 from tightrope.cli.entries import docstring
-from tightrope.errors import TightropeError
+from tightrope.core.text import catalogue
+from tightrope.core.text.registry import MECHANISMS, TRANSFORMS
+from tightrope.core.values.errors import TightropeError
 from tightrope.ledger.ledger import Ledger
-from tightrope.registry import MECHANISMS, TRANSFORMS
 
 from .words import documented, escaped, markdown, shown, signature
 

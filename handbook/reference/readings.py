@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 
 import tightrope as tr
-from tightrope.metrics.table import READINGS
+from tightrope.core.metrics.ask import READINGS
 
 from .words import documented, escaped, signature
 

@@ -9,52 +9,52 @@ from __future__ import annotations
 
 import typing as _typing
 
-from .audit import AuditPlan as AuditPlan
-from .audit import AuditResult as AuditResult
-from .audit import audit as audit
-from .audit import plan_audit as plan_audit
-from .bound import Bound as Bound
-from .bound import Certificate as Certificate
-from .bound import ErrorBreakdown as ErrorBreakdown
-from .buckets import BucketList as BucketList
-from .buckets import Buckets as Buckets
-from .calibrate import Calibration as Calibration
-from .calibrate import Target as Target
-from .calibrate import calibrate as calibrate
-from .catalogue import *  # noqa: F403
-from .compare import Comparison as Comparison
-from .compare import compare as compare
-from .convert.cdp import Concentrated as Concentrated
-from .curve import Curve as Curve
-from .curve import draw_curves as draw_curves
-from .epochs import Epochs as Epochs
-from .errors import AccuracyNotReached as AccuracyNotReached
-from .errors import BracketNotFound as BracketNotFound
-from .errors import DataError as DataError
-from .errors import ExpressionError as ExpressionError
-from .errors import InternalContradiction as InternalContradiction
-from .errors import InvalidParameter as InvalidParameter
-from .errors import TightropeError as TightropeError
-from .errors import UnsupportedMechanism as UnsupportedMechanism
-from .errors import WorkExhausted as WorkExhausted
-from .expression import parse as parse
-from .loss_law import LossLaw as LossLaw
-from .mechanisms.base import Leaf as Leaf
-from .mechanisms.base import Mechanism as Mechanism
-from .pairs.tails import TailPair as TailPair
-from .plans import Frontier as Frontier
-from .plans import Samplings as Samplings
-from .plans import by_sampling as by_sampling
-from .plans import frontier as frontier
-from .relation import Direction as Direction
-from .relation import Relation as Relation
-from .risk import Risk as Risk
-from .serial import dump as dump
-from .serial import load as load
-from .tradeoffs import Tradeoffs as Tradeoffs
-from .tradeoffs import draw_tradeoffs as draw_tradeoffs
-from .transforms.composition import compose as compose
-from .transforms.parallel import parallel as parallel
+from .audit.auditing import audit as audit
+from .audit.plan import AuditPlan as AuditPlan
+from .audit.plan import plan_audit as plan_audit
+from .audit.result import AuditResult as AuditResult
+from .core.answers.curve import Curve as Curve
+from .core.answers.curve import draw_curves as draw_curves
+from .core.answers.epochs import Epochs as Epochs
+from .core.answers.loss_law import LossLaw as LossLaw
+from .core.answers.risk import Risk as Risk
+from .core.answers.tradeoff_curve import Tradeoffs as Tradeoffs
+from .core.answers.tradeoff_curve import draw_tradeoffs as draw_tradeoffs
+from .core.buckets import BucketList as BucketList
+from .core.buckets import Buckets as Buckets
+from .core.conversions.cdp import Concentrated as Concentrated
+from .core.losses.own import TailPair as TailPair
+from .core.mechanisms.base import Leaf as Leaf
+from .core.mechanisms.base import Mechanism as Mechanism
+from .core.mechanisms.composition import compose as compose
+from .core.mechanisms.groups import parallel as parallel
+from .core.planning.calibration import Calibration as Calibration
+from .core.planning.calibration import Target as Target
+from .core.planning.calibration import calibrate as calibrate
+from .core.planning.comparison import Comparison as Comparison
+from .core.planning.comparison import compare as compare
+from .core.planning.frontier import Frontier as Frontier
+from .core.planning.frontier import frontier as frontier
+from .core.planning.samplings import Samplings as Samplings
+from .core.planning.samplings import by_sampling as by_sampling
+from .core.text.catalogue import *  # noqa: F403
+from .core.text.expressions import parse as parse
+from .core.text.serial import dump as dump
+from .core.text.serial import load as load
+from .core.values.bound import Bound as Bound
+from .core.values.bound import Certificate as Certificate
+from .core.values.bound import ErrorBreakdown as ErrorBreakdown
+from .core.values.errors import AccuracyNotReached as AccuracyNotReached
+from .core.values.errors import BracketNotFound as BracketNotFound
+from .core.values.errors import DataError as DataError
+from .core.values.errors import ExpressionError as ExpressionError
+from .core.values.errors import InternalContradiction as InternalContradiction
+from .core.values.errors import InvalidParameter as InvalidParameter
+from .core.values.errors import TightropeError as TightropeError
+from .core.values.errors import UnsupportedMechanism as UnsupportedMechanism
+from .core.values.errors import WorkExhausted as WorkExhausted
+from .core.values.question import Direction as Direction
+from .core.values.question import Relation as Relation
 from .version import __version__ as __version__
 
 # isort: split
@@ -74,7 +74,7 @@ else:
     def __getattr__(name: str) -> object:
         """A name that goes warns first: docs/stability.md."""
         if name == "Budget":
-            from .calls import warn_deprecated
+            from .core.values.calls import warn_deprecated
 
             warn_deprecated("tightrope.Budget", "tightrope.ErrorBreakdown", since="0.1.0")
             return ErrorBreakdown

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import uvicorn
 
-from .errors import InvalidParameter
+from .core.values.errors import InvalidParameter
 
 PORT_LAST = (1 << 16) - 1  # of a larger number the system would take the last 16 bits
 

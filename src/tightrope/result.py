@@ -12,18 +12,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from . import documents
-from .assumptions import assumptions
-from .bound import Bound, Certificate, ErrorBreakdown, FrozenMapping, error_lines
+from .core.text.assumptions import assumptions
+from .core.values.bound import Bound, Certificate, ErrorBreakdown, FrozenMapping, error_lines
+from .core.values.errors import DataError, InvalidParameter
+from .core.values.question import ARGUMENTS, PROBABILITIES, SIGNED, Direction, Relation, parsed
 from .documents import Date, plain
-from .errors import DataError, InvalidParameter
-from .question import ARGUMENTS, PROBABILITIES, SIGNED, parsed
-from .relation import Direction, Relation
 
 if TYPE_CHECKING:
-    from .calibrate import Calibration
-    from .compare import Comparison
-    from .epochs import Epochs
-    from .risk import Risk
+    from .core.answers.epochs import Epochs
+    from .core.answers.risk import Risk
+    from .core.planning.calibration import Calibration
+    from .core.planning.comparison import Comparison
 
 # What a certificate says, as it is written: in its own object, and beside it.
 INSIDE = ("engine", "arithmetic", "reason", "relation", "parameters", "exhausted", "advice")

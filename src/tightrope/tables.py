@@ -14,8 +14,8 @@ from html import escape
 from io import StringIO
 from typing import Any, NamedTuple
 
+from .core.values.errors import InvalidParameter
 from .documents import plain
-from .errors import InvalidParameter
 
 BETWEEN = "  "  # columns of text
 LATEX_MARKS = str.maketrans(

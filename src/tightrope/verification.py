@@ -6,15 +6,16 @@ calibration with the value that misses, a training run, an audit, or a report th
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import documents
-from .calls import cut, shortened
-from .errors import DataError, InvalidParameter
-from .question import ARGUMENTS
+from .core.values.calls import cut, shortened
+from .core.values.errors import DataError, InvalidParameter
+from .core.values.question import ARGUMENTS
 from .report.from_file import document_of
 
 if TYPE_CHECKING:
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
 
 SECONDS_TO_VERIFY = 120.0
 PROVED, REFUTED, UNCLEAR = VERDICTS = ("proved", "refuted", "not checkable")  # as the checker says it
+LIMITS: Mapping[str, tuple[str, Mapping[str, float]]] = {  # of calibrations, where they are not the reading's name
+    "mu": ("gdp", {"delta_least": 0.0}),
+    "rho": ("zcdp", {"order_most": math.inf}),
+}
 RUN_SHOWN = 400  # characters of an expression; JSON has it whole
-AT_ZERO = ("advantage", "total_variation")  # delta at epsilon 0 by another name
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,9 @@ class VerifiedAnswer:
         run = self.expression if self.expression.isprintable() else repr(self.expression)
         lines = [shortened(run, RUN_SHOWN) or "(no expression)", f"  {self.asked}"]
         for verdict in self.verdicts:
-            text = "" if verdict.found is None else f"; delta there in [{verdict.found[0]!r}, {verdict.found[1]!r}]"
+            text = (
+                "" if verdict.found is None else f"; {verdict.of} there in [{verdict.found[0]!r}, {verdict.found[1]!r}]"
+            )
             lines.append(
                 f"  {verdict.end} {verdict.value!r}: "
                 f"{verdict.verdict}{f' ({verdict.why})' if verdict.why else ''}{text}"
@@ -132,9 +138,8 @@ def _verified(answer: Mapping[str, Any], target: float | None, seconds: float) -
 
     quantity = answer["quantity"]
     given = ", ".join(f"{name} {answer.get(name)!r:.40}" for name in ARGUMENTS.get(quantity, ()))
-    question = {**answer, "quantity": "delta", "epsilon": 0.0} if quantity in AT_ZERO else answer
     try:
-        lower, upper = judged(question, seconds)
+        lower, upper = judged(answer, seconds)
     except NotCheckable as error:
         raise DataError(str(error)) from None
     against = () if target is None else (_against(target, lower, upper, missed=answer.get("missed") is True),)
@@ -183,11 +188,12 @@ def _answers(value: object, depth: int = 0) -> Iterator[tuple[Mapping[str, Any],
 
 
 def _calibrated(document: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], float | None]]:
-    """The value and the one that misses; the checker knows targets that are an epsilon at a delta."""
-    quantity = next((name for name in ARGUMENTS if name in document), "target")
-    given = {name: document.get(name) for name in ARGUMENTS.get(quantity, ())}
+    """The value and the one that misses; the target is the first reading that the document names."""
+    limit = next((name for name in (*ARGUMENTS, *LIMITS) if name in document), "target")
+    quantity, defaults = LIMITS.get(limit, (limit, {}))
+    given = {name: document.get(name, defaults.get(name)) for name in ARGUMENTS.get(quantity, ())}
     about = {"quantity": quantity, "only": document.get("only"), "expression": document.get("expression"), **given}
-    target = _number(document, "epsilon") if quantity == "epsilon" else None
+    target = _number(document, limit) if quantity in ARGUMENTS else None
     bound, missed = document.get("bound"), document.get("missed")
     if not isinstance(bound, Mapping):
         raise DataError('this is no calibration: "bound" holds the ends of its answer')

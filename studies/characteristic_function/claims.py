@@ -9,7 +9,7 @@ from studies.characteristic_function import experiment_3, talk_figure_1, talk_fi
 from studies.characteristic_function.running_example import PRINTED, running_example
 from studies.claim import Claim
 from tightrope import Bound, Direction, Gaussian
-from tightrope.convert import renyi
+from tightrope.core.conversions import renyi_accountant as renyi
 
 SOURCE = "talk"
 TRUTH = "certified"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from studies.asking import certified
 from studies.figure import Figure, Line, Panel
 from tightrope import Gaussian
-from tightrope.convert import renyi
+from tightrope.core.conversions import renyi_accountant as renyi
 
 COUNTS = tuple(2**power for power in range(11))
 SIGMA, DELTA = 20.0, 1e-6

@@ -5,7 +5,7 @@ from __future__ import annotations
 from studies.asking import certified
 from studies.figure import Figure, Line, Panel
 from tightrope import Gaussian, Laplace, Mechanism, RandomizedResponse
-from tightrope.convert import renyi
+from tightrope.core.conversions import renyi_accountant as renyi
 
 COUNTS = (1, 2, 4, 8, 16, 32, 64, 128)
 DELTA = 1e-6

@@ -6,7 +6,7 @@ from studies.asking import certified
 from studies.characteristic_function.fourier import sampled_gaussian_delta
 from studies.figure import Dot, Figure, Line, Panel
 from tightrope import Bound, Direction, Gaussian, Mechanism
-from tightrope.convert import renyi
+from tightrope.core.conversions import renyi_accountant as renyi
 
 COUNTS = tuple(2**power for power in range(4, 17, 2))
 SIGMA, RATE, DELTA = 2.0, 0.01, 1e-6

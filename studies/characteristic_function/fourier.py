@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr
 
-from tightrope.kernels.enclosure import FloatArray
+from tightrope.core.numerics.enclosures import FloatArray
 
 REACH = 24.0  # deviations of the noise on either side, far beyond what doubles can tell
 

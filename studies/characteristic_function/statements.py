@@ -28,7 +28,7 @@ from tightrope import (
     TradeoffCurve,
     parallel,
 )
-from tightrope.convert import renyi
+from tightrope.core.conversions import renyi_accountant as renyi
 
 ALPHAS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 RATE = 0.25

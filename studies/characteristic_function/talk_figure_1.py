@@ -7,7 +7,7 @@ import math
 from studies.asking import certified, grid, upper
 from studies.figure import DELTA, Figure, Panel
 from tightrope import Gaussian, Mechanism, RandomizedResponse
-from tightrope.convert import renyi
+from tightrope.core.conversions import renyi_accountant as renyi
 
 ORDERS = tuple(1.0 + 10.0 ** (-1.0 + 2.5 * index / 24) for index in range(25))
 RATES = grid(0.0, 1.0, 51)

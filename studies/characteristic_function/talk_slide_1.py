@@ -5,7 +5,8 @@ from __future__ import annotations
 from studies.asking import certified
 from studies.figure import Figure, Line, Panel
 from tightrope import Gaussian, Mechanism
-from tightrope.convert import advanced, renyi
+from tightrope.core.conversions import classical as advanced
+from tightrope.core.conversions import renyi_accountant as renyi
 
 RATE, DELTA = 0.001, 1e-8  # ours: the slides print neither
 COUNTS = tuple(4**power for power in range(2, 10))

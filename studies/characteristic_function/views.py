@@ -8,7 +8,9 @@ from studies.characteristic_function import experiment_3
 from studies.characteristic_function.running_example import running_example
 from studies.page import at_most, said
 from tightrope import Gaussian
-from tightrope.convert import normal_limit, optimal, renyi
+from tightrope.core.conversions import classical as optimal
+from tightrope.core.conversions import normal_limit
+from tightrope.core.conversions import renyi_accountant as renyi
 
 OPENING = """### Table 1: views of a guarantee
 

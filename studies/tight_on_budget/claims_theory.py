@@ -22,7 +22,8 @@ from studies.tight_on_budget.noise import (
 )
 from studies.tight_on_budget.timings import read
 from tightrope import Bound, Laplace, Mechanism
-from tightrope.convert import concentrated, renyi
+from tightrope.core.conversions import concentrated
+from tightrope.core.conversions import renyi_accountant as renyi
 
 KOV_COUNTS = (1, 8, 64, COUNT)
 TRUTH, KOV = "certified", "KOV, upper bound"

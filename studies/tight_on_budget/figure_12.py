@@ -11,7 +11,8 @@ from studies.tight_on_budget.kov import points_of
 from studies.tight_on_budget.noise import COUNT, GRADIENT_STEPS, cut_gauss, cut_laplace, gradient_step, whole_gauss
 from studies.tight_on_budget.timings import read
 from tightrope import Mechanism
-from tightrope.convert import concentrated, renyi
+from tightrope.core.conversions import concentrated
+from tightrope.core.conversions import renyi_accountant as renyi
 
 CONFIDENCE = 0.99
 

@@ -8,7 +8,8 @@ from studies.asking import deltas, factors, grid, upper, upper_factors
 from studies.figure import DELTA, FACTOR, Figure, Panel
 from studies.tight_on_budget.kov import points_of
 from studies.tight_on_budget.noise import COUNT, whole_gauss
-from tightrope.convert import concentrated, renyi
+from tightrope.core.conversions import concentrated
+from tightrope.core.conversions import renyi_accountant as renyi
 
 COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256, COUNT)
 LEVEL = 1e-5

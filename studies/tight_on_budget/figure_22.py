@@ -7,10 +7,10 @@ import math
 from studies.asking import deltas, grid, upper
 from studies.figure import DELTA, FACTOR, Figure, Panel
 from studies.tight_on_budget.noise import GRADIENT_STEPS, gradient_step
-from tightrope.convert import renyi
-from tightrope.engines.buckets.engine import prepare
-from tightrope.engines.buckets.read import renyi as bucket_renyi
-from tightrope.relation import Direction
+from tightrope.core.conversions import renyi_accountant as renyi
+from tightrope.core.engines.buckets.engine import prepare
+from tightrope.core.engines.buckets.read import renyi as bucket_renyi
+from tightrope.core.values.question import Direction
 
 ORDERS = tuple(range(1, 33))  # those of the first moments accountant
 N = 2**15

@@ -51,8 +51,8 @@ def supremum_of(mechanism: Mechanism) -> float:
     """The largest finite loss, rounded up; inf where none is."""
     from flint import arb
 
-    from tightrope.kernels.ball import BITS_START, upper_float, working_precision
-    from tightrope.relation import Direction
+    from tightrope.core.numerics.balls import BITS_START, upper_float, working_precision
+    from tightrope.core.values.question import Direction
 
     with working_precision(BITS_START):
         ends = [mechanism.pair(direction).loss_range().highest for direction in Direction]

@@ -19,7 +19,7 @@ from pathlib import Path
 from flint import arb
 
 from tightrope import AccuracyNotReached, Bound, Gaussian, Laplace, Mechanism
-from tightrope.convert.outward import at_or_above, at_or_below
+from tightrope.core.conversions.classical import at_or_above, at_or_below
 
 RECORD = Path(__file__).parent / "data" / "laplace_rate.csv"
 TOTAL = 1.0  # mu, which stays fixed in the first tables: the scale is sqrt(r) / mu

@@ -8,7 +8,7 @@ from studies.figure import Figure, Line, Panel
 from studies.page import said
 from studies.tight_on_budget.least_noise import CASES, EPSILON, Case, Least, best, read
 from studies.tight_on_budget.vuvuzela import DIAL_MANY, Noise, dialing
-from tightrope.digits import rounded
+from tightrope.core.values.calls import rounded
 
 
 def figure() -> Figure:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from studies.figure import Bars, Panel
 from tightrope import Bound, BucketList, Buckets, Direction, Gaussian, Mechanism
-from tightrope.buckets import Bucket
+from tightrope.core.buckets import Bucket
 
 FACTOR, N = 1.5, 4
 AGREE = 1e-9  # both ends of every number that is drawn as a bar lie this close

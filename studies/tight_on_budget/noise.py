@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from tightrope import Gaussian, Mechanism, RandomizedResponse
-from tightrope.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
+from tightrope.core.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
 
 SCALE = 200.0
 SAME_VARIANCE = SCALE * math.sqrt(2.0)

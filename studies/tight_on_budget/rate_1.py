@@ -25,7 +25,7 @@ from studies.tight_on_budget.laplace_rate import (
     total_scale,
 )
 from tightrope import Bound
-from tightrope.convert.outward import at_or_above
+from tightrope.core.conversions.classical import at_or_above
 
 Theorem = Callable[[float, int, float], float]
 

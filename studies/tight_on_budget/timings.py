@@ -17,7 +17,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from tightrope import Bound, Calibration, Gaussian, calibrate
-from tightrope.mechanisms.histograms import Histograms
+from tightrope.core.mechanisms.histograms import Histograms
 
 RECORD = Path(__file__).parent / "data" / "timings.csv"
 HEADER = ("comparison", "from_ns", "right", "wrong")

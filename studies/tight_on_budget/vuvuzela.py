@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from flint import arb
 
 from tightrope import Mechanism
-from tightrope.convert.outward import at_or_above
-from tightrope.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
+from tightrope.core.conversions.classical import at_or_above
+from tightrope.core.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
 
 TARGET = (2.0, 1e-4)  # e^epsilon and delta
 SLACK = 1e-5  # the part of delta that the original analysis gives to advanced composition

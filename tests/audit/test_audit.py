@@ -14,9 +14,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import tightrope as tr
-from tightrope import compute_budget
-from tightrope.audit import AuditStatement, AuditTest
-from tightrope.kernels.enclosure import FloatArray
+from tightrope.audit.result import AuditStatement, AuditTest
+from tightrope.core.numerics.enclosures import FloatArray
+from tightrope.core.values import compute_budget
 
 SCHEMA = Draft202012Validator(json.loads((Path(tr.__file__).parent / "schema" / "audit.json").read_text("utf-8")))
 DPSGD = "Gaussian(sigma=1).poisson(rate=0.01) * 1000"

@@ -24,7 +24,7 @@ from tightrope.audit.evidence import Evidence, WeightedEvent
 from tightrope.audit.many_runs import CountEvent
 from tightrope.audit.one_run import GuessEvent
 from tightrope.audit.scores import Scored
-from tightrope.kernels.enclosure import FloatArray
+from tightrope.core.numerics.enclosures import FloatArray
 
 ALPHA, DOUBT = Fraction(1, 20), 1e-4
 GAUSSIAN = run_claim(tr.Gaussian(sigma=1.0), [0.25 * index for index in range(17)], 60.0)
@@ -103,7 +103,7 @@ def test_false_alarms(design: str, settings: Settings, claim: SlopeClaim, mu: fl
 
 def test_false_alarms_of_counts() -> None:
     """M2 at a threshold fixed before, where the best test of mu = 1 has the rates Phi(-1/2) and Phi(1/2)."""
-    audits, draw = cases(400, 10_000), np.random.Generator(np.random.PCG64(7))
+    audits, draw = cases(200, 10_000), np.random.Generator(np.random.PCG64(7))
     low, high = stats.norm.cdf([-0.5, 0.5])
     tables: dict[tuple[int, int], bool] = {}
     found = 0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tightrope as tr
-from tightrope.audit import PlannedSize
+from tightrope.audit.plan import PlannedSize
 
 TRUTH = tr.Gaussian(sigma=0.4)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 import tightrope as tr
-from tightrope.digits import short
+from tightrope.core.values.calls import short
 
 from .visits import Visit
 

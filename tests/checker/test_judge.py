@@ -86,7 +86,8 @@ def test_hints_are_not_believed() -> None:
     ("expression", "why"),
     [
         ("Exponential(epsilon=1.0)", "Exponential"),
-        ("Gaussian(sigma=1.0).group(size=2)", ".group"),
+        ("ApproximateDP(epsilon=1.0, delta=0.1).group(size=2)", ".group"),
+        ("Gaussian(sigma=1.0).shuffle(users=2)", ".shuffle"),
         ("Gaussian(sigma=0.0)", "positive"),
         ("Gaussian(sigma=1.0, wrong=2)", "wrong"),
         ("(Gaussian(sigma=1.0) + Laplace(scale=1.0)).poisson(rate=0.5)", "one sample"),
@@ -95,8 +96,8 @@ def test_hints_are_not_believed() -> None:
         ("Gaussian(sigma=1.0, sigma=5.0)", "twice"),
         ("Gaussian(sigma=1.0, **3)", "without a name"),
         ("Gaussian(sigma=1.0, name=3)", "a name"),
-        ("Gaussian(sigma=True)", "an argument"),
-        ("Gaussian(sigma=1.0) * True", "an argument"),
+        ("Gaussian(sigma=True)", "a number"),
+        ("Gaussian(sigma=1.0) * True", "whole"),
         ("Gaussian(sigma=1.0)  # * 1000", "#"),
         ("Gaussian(sigma=1" + "0" * 400 + ")", "too large"),
         ("Finite(p=(2, 1), q=(1, 2))", "probabilit"),
@@ -117,7 +118,7 @@ def test_what_is_not_known_is_named(expression: str, why: str) -> None:
 
 
 def test_other_quantities_are_not_checkable() -> None:
-    case = {"quantity": "tpr", "expression": "Gaussian(sigma=1.0)", "fpr": 0.1, "lower": 0.1, "upper": 0.2}
+    case = {"quantity": "mode", "expression": "Gaussian(sigma=1.0)", "lower": 0.1, "upper": 0.2}
     assert {each.verdict for each in judged(case, 5.0)} == {UNDECIDED}
 
 

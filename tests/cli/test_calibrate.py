@@ -8,9 +8,9 @@ from importlib.resources import files
 import jsonschema
 import pytest
 
-from tightrope.calibrate.target import Limits
 from tightrope.cli.app import run
 from tightrope.cli.calibrate import TARGETS, option_of
+from tightrope.core.planning.calibration import Limits
 
 SCHEMA = json.loads(files("tightrope").joinpath("schema/calibration.json").read_text())
 

@@ -31,7 +31,7 @@ COMMANDS = (
         "audit",
         "verify",
     ),
-    *("anchor", "backup", "export", "import", "migrate", "token", "freeze", "recover", "serve", "report"),
+    *("anchor", "backup", "export", "import", "migrate", "token", "freeze", "recover", "clock", "serve", "report"),
 )
 SECRET = "geheim-7"
 WITHOUT = """

@@ -142,7 +142,7 @@ def test_what_is_no_export_leaves_nothing_behind(shell: LedgerShell) -> None:
 
 
 def test_migrate_reaches_this_version(shell: LedgerShell) -> None:
-    assert shell.done("migrate", "--json").document == {"schema": 1, "version": 1}
+    assert shell.done("migrate", "--json").document == {"schema": 1, "version": 2}
     assert "tightrope ledger init" in shell.refused(2, "migrate", "--ledger", "missing.db")
     assert "exists" in shell.refused(2, "migrate", "--backup", "budget.db")
     shell.edit("UPDATE ledger_schema SET version = 99")

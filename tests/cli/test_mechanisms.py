@@ -11,7 +11,7 @@ from tests.cli.test_app import RESULT, Shell
 from tests.cli.test_app import shell as shell
 from tightrope.cli import entries
 from tightrope.cli.portrait import draw, lines
-from tightrope.registry import JOINS, MECHANISMS, TRANSFORMS
+from tightrope.core.text.registry import JOINS, MECHANISMS, TRANSFORMS
 from tightrope.version import install_command
 
 

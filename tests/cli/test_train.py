@@ -131,6 +131,76 @@ def test_shuffled_epochs_never_get_the_poisson_number(capsys: Captured) -> None:
     assert float(told.split("epsilon in [")[1].split(",")[0]) > poisson.upper  # already its lower end
 
 
+SHARED = ["train", "--records", "100", "--sigma", "6", "--delta", "1e-4"]
+
+
+def test_noise_that_steps_share(tmp_path: Path, capsys: Captured) -> None:
+    asked = [*SHARED, "--matrix", "banded:2", "--epochs", "2", "--bins", "5"]
+    assert run(asked) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "10 steps: MatrixMechanism(sigma=6.0, toeplitz=(1.0, 0.5), steps=10, bins=5)" in told
+    assert "noise: C^-1 Z, C the square root of the running sums cut to 2 bands; Z has deviation sigma" in told
+    assert "(--sampling bins); neighbours: a record is added or removed" in told
+    found = document(asked, capsys)
+    made = tr.parse(found["run"]["expression"])
+    assert made == tr.training(records=100, sigma=6, matrix="banded:2", epochs=2, bins=5)
+    assert found["run"]["noise"].endswith("cut to 2 bands")
+    plain = document([*SHARED, "--epochs", "2", "--bins", "5"], capsys)
+    assert "noise" not in plain["run"]
+    assert plain["result"]["upper"] < found["result"]["lower"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "keyword"),
+    [
+        ("c.json", "[1, 0.5, 0.25]", "toeplitz"),
+        ("c.json", '{"toeplitz": [1, 0.5, 0.25]}', "toeplitz"),
+        ("c.json", '{"inverse": [1, 0.5, 0.25]}', "inverse"),
+        ("C.CSV", "1,0.5\n0.25\n", "toeplitz"),
+    ],
+)
+def test_coefficients_from_a_file(name: str, text: str, keyword: str, tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / name).write_text(text)
+    asked = [*SHARED, "--batch", "10", "--epochs", "2", "--separation", "3", "--matrix", str(tmp_path / name)]
+    found = document(asked, capsys)
+    more: dict[str, Any] = {keyword: [1, 0.5, 0.25]}
+    assert tr.parse(found["run"]["expression"]) == tr.training(
+        records=100, sigma=6, batch=10, epochs=2, separation=3, **more
+    )
+
+
+@pytest.mark.parametrize("text", ["[]", "[true]", "[[1, 2]]", '{"toeplitz": 3}', '{"other": [1]}', '"abc"'])
+def test_a_file_without_coefficients_says_what_it_needs(text: str, tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "c.json").write_text(text)
+    assert run([*SHARED, "--epochs", "2", "--bins", "5", "--matrix", str(tmp_path / "c.json")]) != 0
+    assert "--matrix takes a file with a list of numbers" in capsys.readouterr().err
+
+
+def test_messages_about_shared_noise_name_options(capsys: Captured) -> None:
+    for more, words in (
+        (["--matrix", "banded:2", "--batch", "10"], "--sampling poisson has no bound"),
+        (["--matrix", "tree", "--bins", "10"], "state --sampling in_order or 'any_order', or --matrix banded:K"),
+        (["--bins", "5", "--batch", "?", "--epsilon", "1"], "bins"),
+    ):
+        assert run([*SHARED, "--epochs", "2", *more]) != 0
+        assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("more", [["--bins", "10"], ["--batch", "10", "--separation", "3"]])
+def test_the_least_noise_that_steps_share(more: list[str], capsys: Captured) -> None:
+    asked = ["train", "--records", "100", "--delta", "1e-4", "--matrix", "banded:2", "--epochs", "2", *more]
+    found = document([*asked, "--sigma", "?", "--epsilon", "1", "--seconds", "30"], capsys)
+    assert found["calibration"]["bound"]["upper"] <= 1.0 < found["calibration"]["missed"]["lower"]
+    assert found["calibration"]["value"] <= 1.05 * found["calibration"]["missed"]["value"]
+
+
+def test_loaders_that_go_with_shared_noise(capsys: Captured) -> None:
+    asked = [*SHARED, "--batch", "10", "--epochs", "2", "--matrix", "banded:2", "--sampling", "all"]
+    found = document([*asked, "--bins", "10", "--seconds", "60"], capsys)
+    assert [row["sampling"] for row in found["samplings"]] == ["in_order", "any_order", "bins", "groups"]
+    assert all(row["result"] is not None for row in found["samplings"])
+
+
 def test_libraries_are_compared(capsys: Captured) -> None:
     """A coarse run: the grid of the one that has a grid is short."""
     asked = ["train", "--records", "1000", "--batch", "10", "--epochs", "1", "--sigma", "4", "--delta", "1e-4"]

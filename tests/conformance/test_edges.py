@@ -146,8 +146,8 @@ def test_sequences_answer_like_single_questions() -> None:
 
 @pytest.mark.parametrize("epsilon", [1e4, 1e15, 1e300, 1.7e308])
 def test_an_epsilon_beyond_all_losses_is_answered_in_integers_too(epsilon: float) -> None:
-    from tightrope.engines.lattice.engine import prepare
-    from tightrope.relation import Direction
+    from tightrope.core.engines.lattice.engine import prepare
+    from tightrope.core.values.question import Direction
 
     run = tr.Laplace(scale=2.0) * 3 + tr.ApproximateDP(epsilon=0.5, delta=1e-3)
     terms = [(part.pair(Direction.REMOVE), count) for part, count in run.terms]

@@ -14,9 +14,9 @@ from jsonschema import Draft202012Validator
 
 import tightrope as tr
 from tests.conformance.cases import ROWS
-from tightrope.mechanisms.base import Leaf
-from tightrope.registry import MECHANISMS, TRANSFORMS
-from tightrope.transforms.base import Transformation
+from tightrope.core.mechanisms.base import Leaf
+from tightrope.core.mechanisms.composition import Transformation
+from tightrope.core.text.registry import MECHANISMS, TRANSFORMS
 
 SCHEMA = Path(tr.__file__).parent / "schema" / "mechanism.json"
 VALIDATOR = Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))

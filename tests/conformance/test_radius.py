@@ -22,8 +22,8 @@ from tests.oracle.fold import GaussianFold
 from tests.oracle.precision import precision
 from tests.oracle.truth import Truth
 from tests.search import cases
-from tightrope.engines.closed_form import engine as closed_form
-from tightrope.kernels.enclosure import Enclosure, exact
+from tightrope.core.engines.closed_form import engine as closed_form
+from tightrope.core.numerics.enclosures import Enclosure, exact
 
 Floats = npt.NDArray[np.float64]
 
@@ -201,7 +201,7 @@ def test_answers_miss_the_truth_where_rounding_is_not_counted(monkeypatch: pytes
 
     assert wrong() == 0
     monkeypatch.setattr(
-        "tightrope.kernels.enclosure._made",
+        "tightrope.core.numerics.enclosures._made",
         lambda value, spread, units: Enclosure(np.asarray(value), np.zeros_like(value)),
     )
     assert wrong() > 0

@@ -6,8 +6,8 @@ from inspect import isabstract
 from pathlib import Path
 
 from tests.conformance import cases
-from tightrope.mechanisms.base import Leaf, Mechanism
-from tightrope.registry import MECHANISMS, TRANSFORMS
+from tightrope.core.mechanisms.base import Leaf, Mechanism
+from tightrope.core.text.registry import MECHANISMS, TRANSFORMS
 
 TESTS = Path(__file__).parent.parent
 SAMPLED = {"poisson"}  # what `cases.sampled` makes of every row
@@ -36,10 +36,10 @@ def test_every_mechanism_has_a_row() -> None:
 
 def test_every_transformation_is_made_of_every_row() -> None:
     made = set(TRANSFORMS) | {name for name in SAMPLED if not hasattr(Mechanism, name)}
-    brute = {name for name in TRANSFORMS if (TESTS / "transforms" / f"test_{name}.py").exists()}
+    brute = {name for name in TRANSFORMS if (TESTS / "mechanisms" / f"test_{name}.py").exists()}
     missing = sorted((made ^ SAMPLED) - brute)
     assert not missing, (
         f"no rows for {', '.join(missing)}: make them of every row in `sampled` of tests/conformance/cases.py, with "
         "their truth in tests/oracle/truth.py, and add the name to SAMPLED here; or, where brute force is all that "
-        "tells, write tests/transforms/test_<name>.py"
+        "tells, write tests/mechanisms/test_<name>.py"
     )

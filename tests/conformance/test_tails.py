@@ -12,8 +12,8 @@ from tests.conformance.cases import Case, direction_of, last_epsilon, losses, sa
 from tests.oracle.precision import precision
 from tests.oracle.truth import Truth
 from tests.search import thinned
-from tightrope.kernels.double_double import double_double
-from tightrope.pair import TAIL_ERROR
+from tightrope.core.losses.pair import TAIL_ERROR
+from tightrope.core.numerics.double_double import double_double
 
 POINTS = 192
 

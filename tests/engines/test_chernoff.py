@@ -8,10 +8,10 @@ import mpmath as mp
 import pytest
 
 import tightrope as tr
-from tightrope.engines import chernoff
-from tightrope.engines.chernoff import delta_above
-from tightrope.kernels.ball import working_precision
-from tightrope.relation import Direction
+from tightrope.core.engines import saddle as chernoff
+from tightrope.core.engines.saddle import delta_above
+from tightrope.core.numerics.balls import working_precision
+from tightrope.core.values.question import Direction
 
 DISTINCT = tr.compose(
     tr.Gaussian(sigma=0.8 + 0.03 * index).poisson(rate=0.001 + 0.0005 * index) * 3 for index in range(40)

@@ -7,10 +7,9 @@ import math
 import pytest
 
 import tightrope as tr
-from tightrope.engines.answer import Point
-from tightrope.engines.concentrated import above_by_rho
-from tightrope.relation import Direction
-from tightrope.transforms.terms import terms_of
+from tightrope.core.engines.planner import Point, above_by_rho
+from tightrope.core.mechanisms.composition import terms_of
+from tightrope.core.values.question import Direction
 
 RUNS = (
     tr.Gaussian(sigma=2.0) * 3,

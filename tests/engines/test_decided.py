@@ -10,14 +10,14 @@ import pytest
 
 import tightrope as tr
 from tests.oracle.sampled_twice import Use, delta_of_two
-from tightrope.engines.contour import engine as contour
-from tightrope.engines.contour.ways import DECIDED, DECIDED_HITS, Way
-from tightrope.engines.decided import DecidedMass, cut_decided, decided_mass
-from tightrope.engines.parts import Parts
-from tightrope.errors import UnsupportedMechanism
-from tightrope.facets.cumulant import cgf_of
-from tightrope.kernels.ball import working_precision
-from tightrope.relation import Direction
+from tightrope.core.engines.contour import engine as contour
+from tightrope.core.engines.contour.way import DECIDED, DECIDED_HITS, Way
+from tightrope.core.engines.decided import DecidedMass, cut_decided, decided_mass
+from tightrope.core.engines.saddle import Parts
+from tightrope.core.losses.cgf import cgf_of
+from tightrope.core.numerics.balls import working_precision
+from tightrope.core.values.errors import UnsupportedMechanism
+from tightrope.core.values.question import Direction
 
 CASES = [(1.01, 1.4e-4, 4.7e-5), (0.75, 1e-4, 1e-3), (1.5, 1e-3, 0.02), (2.0, 2e-5, 1e-3), (0.6, 1e-5, 0.5)]
 

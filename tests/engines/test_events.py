@@ -14,10 +14,10 @@ from tests.oracle.finite import FiniteLaw, response
 from tests.oracle.precision import precision
 from tests.oracle.truth import Truth
 from tests.reference.integrals import stored
-from tightrope.engines import events
-from tightrope.engines.lattice import engine as lattice
-from tightrope.pairs.finite.laws import RationalLaw
-from tightrope.pairs.finite.pair import FinitePair
+from tightrope.core.engines import fallback_bounds as events
+from tightrope.core.engines.lattice import engine as lattice
+from tightrope.core.losses.finite.finite_pair import FinitePair
+from tightrope.core.losses.finite.laws import RationalLaw
 
 
 def finite_terms(parts: list[tuple[enumeration.Outcomes, int]]) -> list[tuple[FinitePair, int]]:

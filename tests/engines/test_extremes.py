@@ -9,23 +9,21 @@ import pytest
 from flint import arb
 
 from tests.oracle.precision import precision
-from tightrope import compute_budget
-from tightrope.engines.lattice import law as lattice_law
-from tightrope.engines.lattice import masses as lattice_masses
-from tightrope.engines.lattice.law import Side
-from tightrope.errors import WorkExhausted
-from tightrope.facets.finite import Atoms
-from tightrope.kernels.contour_sum import hits, power
-from tightrope.kernels.enclosure import around, exact
-from tightrope.kernels.quadrature import NO_ERROR, TiltedLaw, Transform, transform
-from tightrope.pairs.density.decay import DensityDecay, far_bound
-from tightrope.pairs.laplace.pair import LaplacePair
-from tightrope.pairs.sampled_gaussian.decay_ball import ball_cf_decay
-from tightrope.pairs.sampled_gaussian.decay_float import decay
-from tightrope.pairs.sampled_gaussian.grid import PLAIN
-from tightrope.pairs.sampled_gaussian.quadrature_ball import sampled_normal_ball
-from tightrope.pairs.sampled_gaussian.quadrature_float import sampled_normal
-from tightrope.pairs.sampled_gaussian.window import Edge, SoftWindow
+from tightrope.core.engines.lattice import compose as lattice_law
+from tightrope.core.engines.lattice import grid as lattice_masses
+from tightrope.core.engines.lattice.compose import Side
+from tightrope.core.losses.atoms import Atoms
+from tightrope.core.losses.density.density_cgf import DensityDecay, far_bound
+from tightrope.core.losses.laplace import LaplacePair
+from tightrope.core.losses.sampled_gaussian.cf_decay import ball_cf_decay, decay
+from tightrope.core.losses.sampled_gaussian.likelihood import Edge, SoftWindow
+from tightrope.core.losses.sampled_gaussian.mixture_quadrature import sampled_normal, sampled_normal_ball
+from tightrope.core.losses.sampled_gaussian.node_grid import PLAIN
+from tightrope.core.numerics.contour_sum import hits, power
+from tightrope.core.numerics.enclosures import around, exact
+from tightrope.core.numerics.quadrature import NO_ERROR, TiltedLaw, Transform, transform
+from tightrope.core.values import compute_budget
+from tightrope.core.values.errors import WorkExhausted
 
 
 @pytest.mark.parametrize(

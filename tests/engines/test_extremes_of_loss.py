@@ -10,8 +10,8 @@ import pytest
 from flint import arb
 
 import tightrope as tr
-from tightrope.engines.extremes_of_loss import chance, leaked
-from tightrope.kernels.ball import working_precision
+from tightrope.core.engines.loss_extremes import chance, leaked
+from tightrope.core.numerics.balls import working_precision
 
 LEAKY = tr.ApproximateDP(epsilon=0.5, delta=1e-5) * 3
 SAMPLED = tr.Gaussian(sigma=1.0).poisson(rate=0.01) * 100

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 import tightrope as tr
-from tightrope.engines import parameter_binning
+from tightrope.core.engines import normal_form
+from tightrope.core.engines import planner as parameter_binning
 
 
 @pytest.fixture
 def few_cells(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parameter_binning, "PARAMETER_BINS", {True: 12, False: 8})
+    for module in (parameter_binning, normal_form):
+        monkeypatch.setattr(module, "PARAMETER_BINS", {True: 12, False: 8})
     monkeypatch.setattr(parameter_binning, "KINDS_MIN", 20)
     monkeypatch.setattr(parameter_binning, "KIND_UNITS", 1e12)
 

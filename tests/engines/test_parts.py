@@ -14,19 +14,17 @@ import tightrope as tr
 from tests.oracle import transforms
 from tests.reference.integrals import stored
 from tests.search import FULL
-from tightrope.engines import parts as contour_parts
-from tightrope.engines.contour import engine as contour
-from tightrope.engines.contour import tuning
-from tightrope.engines.contour.engine import tried
-from tightrope.engines.contour.plan import Fallen, log_product
-from tightrope.engines.contour.ways import HITS, WHOLE, Approach, ContourLaw, ContourTarget
-from tightrope.engines.saddle import find_saddle
-from tightrope.facets.cumulant import cgf_of
-from tightrope.kernels.contour_kernel import smooth
-from tightrope.kernels.contour_sum import NodeSpectrum, contour_sum, hits, power
-from tightrope.kernels.enclosure import exact
-from tightrope.kernels.quadrature import Transform
-from tightrope.relation import Direction
+from tightrope.core.engines import saddle as contour_parts
+from tightrope.core.engines import tuning
+from tightrope.core.engines.contour import engine as contour
+from tightrope.core.engines.contour.engine import tried
+from tightrope.core.engines.contour.way import HITS, WHOLE, Approach, ContourLaw, ContourTarget, Fallen, log_product
+from tightrope.core.engines.saddle import find_saddle
+from tightrope.core.losses.cgf import cgf_of
+from tightrope.core.numerics.contour_sum import NodeSpectrum, contour_sum, hits, power, smooth
+from tightrope.core.numerics.enclosures import exact
+from tightrope.core.numerics.quadrature import Transform
+from tightrope.core.values.question import Direction
 
 # sigma, rate, epsilon: heavy single hits below and above a loss of 1, a law that is all but normal, and mild ones.
 TWO_USES = [

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 import tightrope as tr
-from tightrope.engines.evaluation import Evaluator, Term
-from tightrope.engines.selection import Engine
+from tightrope.core.engines.selection import Engine, Evaluator, Term
 
 
 @pytest.mark.parametrize(

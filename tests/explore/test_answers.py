@@ -13,9 +13,10 @@ import pytest
 import tightrope as tr
 from tightrope import result
 from tightrope.cli.app import run as command_line
+from tightrope.core.values.question import ARGUMENTS
+from tightrope.explore import asked
 from tightrope.explore.answers import KINDS, VIEWS, answer
 from tightrope.explore.asked import TEXT_MAX
-from tightrope.question import ARGUMENTS
 
 SGD = "Gaussian(sigma=1).poisson(rate=0.01) * 1000"
 MIXED = "Laplace(scale=10) * 3 + Gaussian(sigma=5)"
@@ -162,11 +163,13 @@ def test_a_document_holds_the_answers_and_is_read_again() -> None:
     assert all(each.quantity in ARGUMENTS for each in results)
 
 
-def test_every_part_of_a_document_has_the_time_of_a_call() -> None:
+def test_every_part_of_a_document_has_the_time_of_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hard run leaves the others what they would have alone."""
+    monkeypatch.setattr(asked, "SECONDS", 0.5)
     hard = {"kind": "epsilon", "text": "training(records=600, batch=60, epochs=4, sigma=1.1, sampling='allocated')"}
     found = result.read(answer({"kind": "document", "questions": [{**hard, "delta": 1e-5}] * 2})["json"])
-    alone = tr.parse(hard["text"]).epsilon(1e-5)
+    alone = tr.parse(hard["text"]).epsilon(1e-5, seconds=0.5)
+    assert alone.upper > tr.parse(hard["text"]).epsilon(1e-5, seconds=1.0).upper, "it is hard"
     assert [each.bound for each in found] == [alone] * 2
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import tightrope as tr
+from tightrope.core.text.registry import MECHANISMS, TRANSFORMS
 from tightrope.explore.form import form_of
 from tightrope.explore.menu import menu
-from tightrope.registry import MECHANISMS, TRANSFORMS
 
 TEXTS = [
     "  Gaussian(sigma=1).poisson(rate=256/60000) * 1000 + 2*Laplace(10)",

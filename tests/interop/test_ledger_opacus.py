@@ -14,7 +14,7 @@ opacus = pytest.importorskip("opacus")
 pytest.importorskip("sqlalchemy")
 
 import tightrope.ledger as tl  # noqa: E402
-from tightrope.errors import InvalidParameter  # noqa: E402
+from tightrope.core.values.errors import InvalidParameter  # noqa: E402
 from tightrope.interop.opacus import spending  # noqa: E402
 from tightrope.ledger.ledger import Ledger  # noqa: E402
 

@@ -13,7 +13,7 @@ pytest.importorskip("sqlalchemy")
 
 import tightrope.ledger as tl
 from tightrope import Gaussian
-from tightrope.errors import InvalidParameter
+from tightrope.core.values.errors import InvalidParameter
 from tightrope.interop.spending import counted, relation_of
 from tightrope.ledger.ledger import Ledger
 

@@ -23,7 +23,7 @@ from sqlalchemy import Connection, select, text, update
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 import tightrope.ledger as tl
-from tightrope.errors import DataError, InvalidParameter
+from tightrope.core.values.errors import DataError, InvalidParameter
 from tightrope.ledger import tables
 from tightrope.ledger.chain import SYSTEM
 from tightrope.ledger.database import Database, shown_address
@@ -341,7 +341,7 @@ def test_whoever_may_write_to_the_file_may_stand_in_its_line(sqlite_url: str) ->
 
 AS_NOBODY = """
 import os, sys
-from tightrope.errors import TightropeError
+from tightrope.core.values.errors import TightropeError
 from tightrope.ledger.database import Database
 database = Database(sys.argv[1])
 database.engine  # all that is imported is in folders of somebody else

@@ -49,7 +49,7 @@ def right(floor: float, square: float, slack: float, epsilon: float) -> mpmath.m
 
 def test_laplace_with_a_floor_costs_less_than_its_epsilon_squared() -> None:
     floor = math.sqrt(0.1)
-    found = least_square(tr.Laplace(scale=10.0), floor, SLACK)
+    found = least_square(tr.Laplace(scale=10.0), floor, SLACK).square
     assert 0.0097 < found < 0.01
     rng = random.Random(1)
     with mpmath.workdps(30):
@@ -63,7 +63,7 @@ def test_laplace_with_a_floor_costs_less_than_its_epsilon_squared() -> None:
 @pytest.mark.parametrize("epsilon", [0.1, 2.0])
 def test_randomized_response(epsilon: float, floor: float) -> None:
     job = tr.PureDP(epsilon=epsilon) + tr.PureDP(epsilon=epsilon / 2)
-    found = least_square(job, floor, SLACK)
+    found = least_square(job, floor, SLACK).square
     losses = [(p * q, a + b) for p, a in response(epsilon) for q, b in response(epsilon / 2)]
     rng = random.Random(2)
     with mpmath.workdps(30):
@@ -76,7 +76,7 @@ def test_randomized_response(epsilon: float, floor: float) -> None:
 def test_both_directions_of_a_sample() -> None:
     """Remove is the worse one beyond 0; the other is below the same Gaussian, which is symmetric."""
     job = tr.Gaussian(sigma=1.0).poisson(rate=0.05) * 20
-    found = least_square(job, 0.4, SLACK)
+    found = least_square(job, 0.4, SLACK).square
     run = job + tr.GDP(mu=0.4)
     epsilons = [0.013 + 0.117 * index for index in range(25)]
     with mpmath.workdps(30):
@@ -90,7 +90,7 @@ def test_both_directions_of_a_sample() -> None:
 
 def test_the_cost_fits_hardly() -> None:
     for job, floor in ((tr.Laplace(scale=10.0), 0.3), (tr.Gaussian(sigma=1.0).poisson(rate=0.01) * 1000, 0.4)):
-        found = least_square(job, floor, SLACK)
+        found = least_square(job, floor, SLACK).square
         corners = outline(job, floor, SLACK)
         assert dominated(corners, floor, SLACK, found)
         assert not dominated(corners, floor, SLACK, 0.99 * found)
@@ -131,11 +131,11 @@ def test_corners_that_time_left_out_do_not_matter() -> None:
 def test_infinite_losses_need_slack() -> None:
     with pytest.raises(tr.UnsupportedMechanism, match="slack"):
         least_square(tr.ApproximateDP(epsilon=0.1, delta=1e-6), 0.0, 1e-9)
-    found = least_square(tr.ApproximateDP(epsilon=0.1, delta=1e-9), 0.0, 2e-9)
-    pure = least_square(tr.PureDP(epsilon=0.1), 0.0, 1e-9)
+    found = least_square(tr.ApproximateDP(epsilon=0.1, delta=1e-9), 0.0, 2e-9).square
+    pure = least_square(tr.PureDP(epsilon=0.1), 0.0, 1e-9).square
     assert found == pytest.approx(pure, rel=1e-3)
 
 
 def test_less_than_the_slack_costs_next_to_nothing() -> None:
-    assert least_square(tr.PureDP(epsilon=1e-12), 0.0, 1e-9) < 2.0**-50
-    assert least_square(tr.PureDP(epsilon=1e-12), 0.5, 1e-9) < 1e-4
+    assert least_square(tr.PureDP(epsilon=1e-12), 0.0, 1e-9).square < 2.0**-50
+    assert least_square(tr.PureDP(epsilon=1e-12), 0.5, 1e-9).square < 1e-4

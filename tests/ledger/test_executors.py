@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("sqlalchemy")
 
 import tightrope.ledger as tl
+from tests.search import cases
 from tightrope.interop.spending import counted
 from tightrope.ledger.ledger import Ledger
 
@@ -61,7 +62,7 @@ def forked() -> Executor:
 
 
 def spawned() -> Executor:
-    return ProcessPoolExecutor(WORKERS, mp_context=multiprocessing.get_context("spawn"))
+    return ProcessPoolExecutor(cases(2, WORKERS), mp_context=multiprocessing.get_context("spawn"))
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")

@@ -25,7 +25,7 @@ from tests.ledger import cluster, stub
 from tests.ledger.conftest import DATABASES
 from tests.ledger.full import amount
 from tests.ledger.model import Model, No
-from tightrope.errors import TightropeError
+from tightrope.core.values.errors import TightropeError
 from tightrope.ledger import maintenance, tables
 from tightrope.ledger.database import Database
 from tightrope.ledger.service import LocalService
@@ -244,7 +244,7 @@ def test_every_history_is_answered_as_the_model_says(database: str) -> None:
     run_state_machine_as_test(
         MACHINES[database],
         settings=settings(
-            max_examples=amount(40, 40, 300),
+            max_examples=amount(20, 40, 300),
             stateful_step_count=amount(30, 50, 50),
             suppress_health_check=list(HealthCheck),
         ),

@@ -16,7 +16,7 @@ pytest.importorskip("sqlalchemy")
 from sqlalchemy import Connection, event, text
 
 from tightrope import ledger as tl
-from tightrope.errors import DataError, InvalidParameter
+from tightrope.core.values.errors import DataError, InvalidParameter
 from tightrope.ledger import chain, maintenance, migrations
 from tightrope.ledger.database import Database
 from tightrope.ledger.ledger import Ledger
@@ -272,6 +272,11 @@ EDITS: Mapping[str, tuple[str, str]] = {
     "a ceiling is raised": ("UPDATE axis SET ceiling = ceiling + 1 WHERE budget = 'b'", "ceiling is"),
     "a job is taken out": ("UPDATE reservation SET state = 'cancelled'", "state is cancelled"),
     "a job is forgotten": ("DELETE FROM charge", "charge"),
+    "a count is changed": ("UPDATE tally SET number = 7 WHERE budget = 'b' AND state = 'committed'", "number is 7"),
+    "a place is forgotten": ("DELETE FROM place", "place"),
+    "a place is another's": ("UPDATE place SET principal = 'eve'", "principal is eve"),
+    "what a job did is changed": ("UPDATE reservation SET note = 'x'", "note is x"),
+    "an answer is another": ("UPDATE answer SET body_hash = 'x' WHERE events <> ''", "body_hash is x"),
     "an answer is forgotten": ("DELETE FROM answer", "answer"),
     "a token is made": (
         "INSERT INTO token VALUES ('eve', 'x', 'admin', NULL, NULL, 4611686018427387904, 0)",
@@ -306,7 +311,9 @@ def test_who_rewrites_the_whole_chain_is_noticed_by_an_anchor_and_by_receipts(le
         f"UPDATE head SET seq = 1, hash = '{heads}' WHERE root = 'b'",
         "UPDATE axis SET spent = 0 WHERE budget = 'b'",
         "DELETE FROM charge",
+        "DELETE FROM place",
         "DELETE FROM reservation",
+        "UPDATE tally SET number = 0",
         "DELETE FROM answer WHERE events <> '[[\"b\",1]]'",
         "UPDATE head SET at = (SELECT at FROM audit WHERE root = 'b' AND seq = 1) WHERE root = 'b'",
     )
@@ -656,7 +663,7 @@ def test_steps_to_a_newer_version_are_taken_between_two_verifications(
     with tl.init(address, key_file=key) as ledger:
         ledger.create("b", epsilon=4.0, **TERMS)
         spend(ledger, "one")
-        assert ledger.migrate() == 1
+        assert ledger.migrate() == len(migrations.STEPS)
     further = {
         "sqlite": ("CREATE TABLE further (x INTEGER) STRICT",),
         "postgresql": ("CREATE TABLE further (x BIGINT)",),
@@ -666,8 +673,9 @@ def test_steps_to_a_newer_version_are_taken_between_two_verifications(
     with pytest.raises(tl.Conflict, match="migrate"):
         tl.open(address)
     database = Database(address)
-    assert maintenance.migrate(database, None) == 2
-    assert (tmp_path / "x.db.before-2").exists()
+    newer = len(migrations.STEPS) + 1
+    assert maintenance.migrate(database, None) == newer
+    assert (tmp_path / f"x.db.before-{newer}").exists()
     with tl.open(address, key_file=key) as ledger:
         assert used(ledger) == 1.0
     monkeypatch.undo()
@@ -689,7 +697,7 @@ def test_a_ledger_that_does_not_hold_together_is_not_migrated(
         monkeypatch.setattr(f"tightrope.ledger.{module}.STEPS", (*migrations.STEPS, further))
     with pytest.raises(tl.VerificationFailed):
         ledger.migrate(tmp_path / "before.db")
-    assert database_of(ledger).version() == 1
+    assert database_of(ledger).version() == len(migrations.STEPS)
 
 
 def test_a_file_that_cannot_be_written_to_is_said_so_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from tightrope.errors import InvalidParameter
-from tightrope.kernels.ball import upper_float, working_precision
+from tightrope.core.numerics.balls import upper_float, working_precision
+from tightrope.core.values.errors import InvalidParameter
 from tightrope.ledger import menu
 
 CASES = [

@@ -24,7 +24,7 @@ pytest.importorskip("starlette")
 import tightrope as tr
 import tightrope.ledger as tl
 from tests.ledger.server.serving import SECRET, House, housed, serving
-from tightrope.errors import DataError, ExpressionError, InvalidParameter, UnsupportedMechanism
+from tightrope.core.values.errors import DataError, ExpressionError, InvalidParameter, UnsupportedMechanism
 from tightrope.ledger import chain, operations, remote, wire
 from tightrope.ledger.database import Database
 from tightrope.ledger.ledger import HOLDERS_ONLY, Ledger
@@ -581,5 +581,5 @@ def test_what_is_no_key_is_none(key: str) -> None:
 
 
 def test_every_request_has_an_address_but_for_those_of_the_holder() -> None:
-    holders = {"freeze", "recover", "export", "token", "revoke", "expire"}
+    holders = {"freeze", "recover", "export", "token", "revoke", "expire", "clock"}
     assert set(wire.ADDRESSES) == {*operations.READS, *operations.WRITES} - holders

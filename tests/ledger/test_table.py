@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import tightrope.ledger
 from tightrope.ledger.ledger import Ledger
 from tightrope.ledger.table import (
-    amount,
     axes_rows,
     budgets_text,
     cost_lines,
@@ -27,7 +26,7 @@ from tightrope.ledger.table import (
     telling,
     used_words,
 )
-from tightrope.ledger.units import DELTA_UNIT, LOSS_UNIT, UNITS_MAX
+from tightrope.ledger.units import DELTA_UNIT, LOSS_UNIT, UNITS_MAX, amount
 
 WHO: dict[str, Any] = {"relation": "add_remove", "unit": "one person"}
 

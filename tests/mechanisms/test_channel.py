@@ -11,8 +11,8 @@ import pytest
 import tightrope as tr
 from tests.oracle.adaptive import adaptive, neighbours
 from tests.oracle.channel import exact, profile
-from tightrope.pairs.finite.channel import channel_of
-from tightrope.pairs.finite.laws import RationalLaw
+from tightrope.core.losses.finite.curves import channel_of
+from tightrope.core.losses.finite.laws import RationalLaw
 
 CROSSING = ((0.5, 0.25, 0.25), (0.25, 0.5, 0.25), (0.125, 0.0625, 0.8125))
 SILENT = ((0.5, 0.5, 0.0), (0.25, 0.25, 0.5), (0.0, 0.5, 0.5))

@@ -9,7 +9,7 @@ import pytest
 
 import tightrope as tr
 from tightrope.cli.app import run
-from tightrope.mechanisms.base import confidence, leaves
+from tightrope.core.mechanisms.base import confidence, leaves
 
 SURE = tr.Histograms([900, 100], [880, 120], confidence=0.95)
 LESS = tr.Histograms([90, 10], [88, 12], confidence=0.6)

@@ -19,12 +19,13 @@ from tests.oracle.precision import precision
 from tests.oracle.smooth_fold import fold_delta
 from tests.reference.integrals import stored
 from tests.search import FULL, shared
-from tightrope.errors import Refusal
-from tightrope.facets.cumulant import cgf_of
-from tightrope.kernels.double_double import double_double
-from tightrope.kernels.enclosure import exact
-from tightrope.pair import TAIL_ERROR
-from tightrope.pairs.density import series
+from tightrope.core.losses.cgf import cgf_of
+from tightrope.core.losses.density import series
+from tightrope.core.losses.operators.registered import sampled_in_family
+from tightrope.core.losses.pair import TAIL_ERROR
+from tightrope.core.numerics.double_double import double_double
+from tightrope.core.numerics.enclosures import exact
+from tightrope.core.values.errors import Refusal
 
 Case = tuple[tr.Density, SmoothTruth]
 
@@ -118,7 +119,7 @@ def test_one_use(name: str, direction: str) -> None:
 def test_one_sampled_use(name: str, rate: float, direction: str) -> None:
     """What lies outside adds between nothing and all of its mass."""
     mechanism, base = case(name)[0].poisson(rate=rate), truth_of(name, direction)
-    law = base.sampled(rate, direction)
+    law = sampled_in_family(base, rate, direction)
     for epsilon in (0.0, 0.005, 0.2):
         inside = law.inside(epsilon)
         bound = mechanism.delta(epsilon, direction=direction)
@@ -405,7 +406,7 @@ def test_everything_a_formula_may_say() -> None:
     """Recorded and evaluated, it is what the same function gives on a series."""
     from flint import arb_series, fmpq, fmpz
 
-    from tightrope.pairs.density.formula import FUNCTIONS, recorded
+    from tightrope.core.losses.density.series import FUNCTIONS, recorded
 
     def said(x: Any) -> Any:
         y = +x * 2 + arb(1.5) - fmpq(1, 3) / (3 - x) + (-x) ** 2 - 0.25 * x / 2 + x**0.5

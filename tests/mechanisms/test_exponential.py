@@ -16,14 +16,14 @@ from mpmath import mp, mpf
 import tightrope as tr
 from tests.reference.integrals import stored
 from tests.search import FULL, cases
-from tightrope.errors import InvalidParameter
-from tightrope.facets.cumulant import cgf_of
-from tightrope.kernels.ball import working_precision
-from tightrope.kernels.double_double import double_double
-from tightrope.kernels.enclosure import around, exact
-from tightrope.pair import TAIL_ERROR
-from tightrope.pairs.logistic.pair import LogisticPair
-from tightrope.relation import Direction
+from tightrope.core.losses.cgf import cgf_of
+from tightrope.core.losses.logistic import LogisticPair
+from tightrope.core.losses.pair import TAIL_ERROR
+from tightrope.core.numerics.balls import working_precision
+from tightrope.core.numerics.double_double import double_double
+from tightrope.core.numerics.enclosures import around, exact
+from tightrope.core.values.errors import InvalidParameter
+from tightrope.core.values.question import Direction
 
 DIGITS = 60
 

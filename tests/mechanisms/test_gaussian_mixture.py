@@ -10,7 +10,7 @@ import pytest
 from scipy.special import ndtr
 
 import tightrope as tr
-from tightrope.kernels.enclosure import exact
+from tightrope.core.numerics.enclosures import exact
 
 DIRECTIONS = tuple(tr.Direction)
 

@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 from tests.search import FULL, cases
-from tightrope.errors import DataError, InvalidParameter
-from tightrope.mechanisms.base import Mechanism
-from tightrope.mechanisms.finite import Finite
-from tightrope.mechanisms.histograms import Histograms
-from tightrope.pairs.finite import histogram
-from tightrope.pairs.finite.histogram import MassLimits, law_below, law_within, lower_limit, upper_limit
-from tightrope.pairs.finite.laws import RationalLaw
-from tightrope.relation import Direction
+from tightrope.core.losses.finite import histogram
+from tightrope.core.losses.finite.histogram import MassLimits, law_below, law_within, lower_limit, upper_limit
+from tightrope.core.losses.finite.laws import RationalLaw
+from tightrope.core.mechanisms.base import Mechanism
+from tightrope.core.mechanisms.finite import Finite
+from tightrope.core.mechanisms.histograms import Histograms
+from tightrope.core.values.errors import DataError, InvalidParameter
+from tightrope.core.values.question import Direction
 
 
 def _profile(p: list[Fraction], q: list[Fraction], alpha: Fraction) -> Fraction:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import tightrope as tr
-from tightrope.kernels import squares
-from tightrope.kernels.squares import as_squares, square_sum
+from tightrope.core.numerics import columns as squares
+from tightrope.core.numerics.columns import as_squares, square_sum
 
 GRID = np.linspace(-14.0, 15.0, 600)
 

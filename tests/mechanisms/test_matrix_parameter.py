@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import tightrope as tr
-from tightrope.errors import ExpressionError, InvalidParameter
-from tightrope.mechanisms.parameters import matrix
+from tightrope.core.mechanisms.parameters import matrix
+from tightrope.core.values.errors import ExpressionError, InvalidParameter
 
 
 def test_rows_become_tuples_of_doubles() -> None:

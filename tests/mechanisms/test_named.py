@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import tightrope as tr
-from tightrope import compute_budget, registry
-from tightrope.calls import NAME_SHOWN
+from tightrope.core.text import registry
+from tightrope.core.values import compute_budget
+from tightrope.core.values.calls import NAME_SHOWN
 
 RUN = (
     tr.Gaussian(sigma=5.0, name="GM1") * 3 + tr.Gaussian(sigma=8.0, name="GM2") * 5 + tr.PureDP(epsilon=0.1, name="SVT")

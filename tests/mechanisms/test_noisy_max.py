@@ -15,11 +15,10 @@ from scipy.optimize import minimize
 import tightrope as tr
 from tests.oracle.noisy_max import LAWS, Array, Noise, noisy_max, permute_and_flip, profile, softmax
 from tests.search import FULL, cases
-from tightrope.errors import InvalidParameter
-from tightrope.kernels.enclosure import exact
-from tightrope.pairs.finite.candidates import candidate_pairs
-from tightrope.pairs.finite.pair import FinitePair
-from tightrope.relation import Direction, Relation
+from tightrope.core.losses.finite.finite_pair import FinitePair, candidate_pairs
+from tightrope.core.numerics.enclosures import exact
+from tightrope.core.values.errors import InvalidParameter
+from tightrope.core.values.question import Direction, Relation
 
 ROUNDING = 1e-12  # far above that of the laws
 KINDS = ("exponential", "gumbel", "laplace")

@@ -10,11 +10,11 @@ import pytest
 from flint import arb
 
 import tightrope as tr
-from tightrope.kernels.ball import working_precision
-from tightrope.kernels.double_double import double_double
-from tightrope.kernels.enclosure import exact
-from tightrope.pair import Pair
-from tightrope.transforms.base import Transformation
+from tightrope.core.losses.pair import Pair
+from tightrope.core.mechanisms.composition import Transformation
+from tightrope.core.numerics.balls import working_precision
+from tightrope.core.numerics.double_double import double_double
+from tightrope.core.numerics.enclosures import exact
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ import tightrope as tr
 from benchmarks import mechanisms
 from tests.catalogued import written
 from tightrope.cli import entries
-from tightrope.pair import Pair
-from tightrope.relation import Direction
+from tightrope.core.losses.pair import Pair
+from tightrope.core.values.question import Direction
 
 SIZE_MAX = 60_000  # bytes of a figure
 

@@ -15,7 +15,7 @@ import tightrope as tr
 from tests.oracle.finite import Product
 from tests.oracle.points import Points
 from tests.oracle.truth import Truth
-from tightrope.kernels.ball import working_precision
+from tightrope.core.numerics.balls import working_precision
 
 NORMAL = NormalDist()
 EPSILONS = (-2.0, -0.4, 0.0, 0.3, 1.0, 2.5)

@@ -12,7 +12,7 @@ from mpmath import findroot, mp, mpf, tanh
 
 import tightrope as tr
 from tests.oracle.two_points import concentrated, largest, one_way, renyi
-from tightrope.convert.renyi import renyi_delta, renyi_epsilon
+from tightrope.core.conversions.renyi_accountant import renyi_delta, renyi_epsilon
 
 INF = math.inf
 

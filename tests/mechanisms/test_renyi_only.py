@@ -15,7 +15,7 @@ from scipy.special import logsumexp, ndtr
 import tightrope as tr
 from tests.oracle.precision import precision
 from tests.search import cases
-from tightrope.pairs.renyi.pair import RenyiPair
+from tightrope.core.losses.renyi.renyi_pair import RenyiPair
 
 SMALL = {"threshold_sigma": 2.0, "query_sigma": 3.0, "queries": 4}
 

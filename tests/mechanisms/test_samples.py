@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 from tests.search import cases
-from tightrope.errors import DataError, InvalidParameter
-from tightrope.mechanisms import binning, data_file, samples
-from tightrope.mechanisms.histograms import Histograms
-from tightrope.pairs.finite import histogram
-from tightrope.pairs.finite.histogram import lower_limit, upper_limit
+from tightrope.core.losses.finite import histogram
+from tightrope.core.losses.finite.histogram import lower_limit, upper_limit
+from tightrope.core.mechanisms import histograms as binning
+from tightrope.core.mechanisms import samples
+from tightrope.core.mechanisms import samples as data_file
+from tightrope.core.mechanisms.histograms import Histograms
+from tightrope.core.values.errors import DataError, InvalidParameter
 
 A = [0.5, 1.5, 1.7, 2.5, -3.0, 9.0]
 B = [0.1, 0.2, 1.1, 2.9, 2.0, 4.0]
@@ -269,7 +271,7 @@ def test_only_regular_files_of_a_sensible_size_are_opened(tmp_path: Path, monkey
         for given in ({"samples": False}, {"samples": True, "bins": [0, 1, 2]}):
             with pytest.raises(DataError):
                 Histograms(path, [1, 2], **given)  # type: ignore[arg-type]
-    monkeypatch.setattr("tightrope.mechanisms.histogram_data.COUNTS_BYTES", 4)
+    monkeypatch.setattr("tightrope.core.mechanisms.histograms.COUNTS_BYTES", 4)
     monkeypatch.setattr(samples, "SAMPLES_BYTES", 4)
     for given in ({"samples": False}, {"samples": True, "bins": [0, 1, 2]}):
         with pytest.raises(DataError, match="bytes"):

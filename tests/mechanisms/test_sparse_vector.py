@@ -57,7 +57,7 @@ def excess(run: tr.SparseVector, queries: np.ndarray, moves: np.ndarray) -> floa
 def known(run: tr.SparseVector, direction: tr.Direction, kept: dict[object, np.ndarray] = {}) -> np.ndarray:  # noqa: B006
     key = (run, direction)
     if key not in kept:
-        from tightrope.kernels.enclosure import exact
+        from tightrope.core.numerics.enclosures import exact
 
         kept[key] = run.pair(direction).hockey_stick(exact(np.log(ALPHAS))).upper
     return kept[key]

@@ -15,8 +15,8 @@ import tightrope as tr
 from tests.oracle.precision import precision
 from tests.oracle.stability import Lone, Unstable
 from tests.search import cases
-from tightrope.errors import InvalidParameter
-from tightrope.relation import Direction, Relation
+from tightrope.core.values.errors import InvalidParameter
+from tightrope.core.values.question import Direction, Relation
 
 Outputs = list[tuple[float, float]]  # (P, Q) of each
 CLOSE = 1e-12  # of sums in plain doubles

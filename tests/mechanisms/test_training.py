@@ -15,11 +15,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import tightrope as tr
-from tightrope.expression import parse_template
-from tightrope.mechanisms.base import Leaf, Mechanism
-from tightrope.mechanisms.loaders import LOADERS
-from tightrope.transforms.composition import Composition
-from tightrope.transforms.poisson import Poisson
+from tightrope.core.mechanisms.base import Leaf, Mechanism
+from tightrope.core.mechanisms.composition import Composition
+from tightrope.core.mechanisms.poisson import Poisson
+from tightrope.core.mechanisms.training import LOADERS
+from tightrope.core.text.expressions import parse_template
 
 SCHEMA = json.loads((Path(tr.__file__).parent / "schema" / "mechanism.json").read_text("utf-8"))
 STEP = {"records": 100, "batch": 7, "epochs": 3, "sigma": 1.5}
@@ -53,6 +53,41 @@ EXPANDED: list[tuple[dict[str, Any], str]] = [
         {"records": 100, "schedule": [[10, 1.5, 7]], "sampling": "truncated", "cap": 30, "group": 2},
         "(Gaussian(sigma=1.5).truncated_poisson(rate=7/100, cap=30, records=100) * 10).group(size=2)",
     ),
+    (STEP | {"sampling": "in_order"}, "MatrixMechanism(sigma=1.5, toeplitz=[1], steps=45, epochs=3)"),
+    (
+        STEP | {"sampling": "in_order", "matrix": "banded:3"},
+        "MatrixMechanism(sigma=1.5, toeplitz=[1, 1/2, 3/8], steps=45, epochs=3)",
+    ),
+    (
+        STEP | {"epochs": 2.5, "separation": 4, "matrix": "banded:4", "group": 2},
+        "MatrixMechanism(sigma=1.5, toeplitz=[1, 1/2, 3/8, 5/16], steps=38, participations=3, separation=4).group(2)",
+    ),
+    (
+        {"records": 100, "batch": 50, "epochs": 2, "sigma": 2, "sampling": "any_order", "matrix": "sqrt"},
+        "MatrixMechanism(sigma=2, toeplitz=[1, 1/2, 3/8, 5/16], steps=4, participations=2, separation=1)",
+    ),
+    (
+        STEP | {"sampling": "in_order", "matrix": "bisr:4"},
+        "MatrixMechanism(sigma=1.5, inverse=[1, -1/2, -1/8, -1/16], steps=45, epochs=3)",
+    ),
+    (STEP | {"sampling": "in_order", "matrix": "tree"}, "TreeAggregation(sigma=1.5, steps=45, epochs=3)"),
+    (
+        STEP | {"sampling": "bins", "matrix": "banded:2"},
+        "MatrixMechanism(sigma=1.5, toeplitz=[1, 1/2], steps=45, bins=15)",
+    ),
+    (
+        {"records": 10, "bins": 7, "epochs": 2.5, "sigma": 2, "toeplitz": [1, 0.25]},
+        "MatrixMechanism(sigma=2, toeplitz=[1, 1/4], steps=18, bins=7)",
+    ),
+    (
+        {"records": 10, "bins": 5, "steps": 3, "sigma": 2, "inverse": [1, -0.25]},
+        "MatrixMechanism(sigma=2, inverse=[1, -1/4], steps=3, bins=3).poisson(rate=3/5)",
+    ),
+    (
+        STEP | {"sampling": "groups", "matrix": "banded:2"},
+        "MatrixMechanism(sigma=1.5, toeplitz=[1, 1/2], steps=43, rate=14/100, groups=2)",
+    ),
+    ({"records": 100, "bins": 5, "epochs": 0, "sigma": 3, "matrix": "sqrt"}, "PureDP(epsilon=0)"),
 ]
 
 
@@ -154,6 +189,26 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (STEP | {"batch": 0}, "batch must be a whole number from 1"),
     (STEP | {"sigma": 0}, "sigma must be a finite number above 0"),
     (STEP | {"records": 0}, "records must be a whole number from 1"),
+    (STEP | {"matrix": "sqrt"}, "'poisson' has no bound .* your own, one of in_order, any_order, bins, groups$"),
+    (STEP | {"matrix": "sqrt", "sampling": "shuffled"}, "'shuffled' has no bound where steps share their noise"),
+    (STEP | {"matrix": "banded"}, "needs its bands, as banded:16"),
+    (STEP | {"matrix": "banded:0"}, "needs its bands, as banded:16"),
+    (STEP | {"matrix": "bandd:4"}, "one of identity, banded:K, .*; did you mean banded:K.; coefficients"),
+    (STEP | {"matrix": "tree:4"}, "matrix must be one of"),
+    (STEP | {"matrix": 4}, "matrix must be one of"),
+    (STEP | {"matrix": "sqrt", "toeplitz": [1, 2]}, "toeplitz and matrix say the same"),
+    (STEP | {"inverse": [1], "toeplitz": [1, 2]}, "toeplitz and inverse say the same"),
+    (STEP | {"toeplitz": "ab", "sampling": "bins"}, "toeplitz must be a list of numbers"),
+    (STEP | {"sampling": "bins", "matrix": "tree"}, "'tree' has no bound with batches that are drawn: state"),
+    (STEP | {"sampling": "groups", "matrix": "sqrt"}, "'groups' needs a C with few bands: matrix='banded:K'"),
+    (STEP | {"sampling": "groups", "matrix": "banded:16"}, "batch must be at most 6, .* of 16 groups, not 7"),
+    (STEP | {"sampling": "in_order", "epochs": 1.5}, "steps must be a multiple of 15"),
+    (STEP | {"bins": 3}, "bins=3 of 100 records have batches of 34 on average, not 7: leave out batch, or bins"),
+    (STEP | {"sampling": "fixed", "bins": 15}, "bins is for sampling='bins', not for 'fixed'"),
+    (STEP | {"sampling": "bins", "separation": 15}, "separation is for sampling='any_order', not for 'bins'"),
+    (STEP | {"separation": 0}, "separation must be a whole number from 1"),
+    ({"schedule": [(1, 2, 3)], "sampling": "bins"}, "a schedule goes with loaders that sample anew, not with .*'bins'"),
+    ({"sampling": "any_order", "matrix": "sqrt", "batch": 1, "sigma": 1, "steps": 2**21}, "banded:K' cuts it"),
 ]
 
 

@@ -16,12 +16,12 @@ from flint import acb, arb
 
 import tightrope as tr
 from tests.search import shared
-from tightrope.errors import InvalidParameter
-from tightrope.kernels.ball import working_precision
-from tightrope.kernels.double_double import double_double
-from tightrope.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
-from tightrope.pair import TAIL_ERROR
-from tightrope.relation import Direction
+from tightrope.core.losses.pair import TAIL_ERROR
+from tightrope.core.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
+from tightrope.core.numerics.balls import working_precision
+from tightrope.core.numerics.double_double import double_double
+from tightrope.core.values.errors import InvalidParameter
+from tightrope.core.values.question import Direction
 
 DIGITS = 60
 FAR = 25  # scales beyond which nothing is seen
@@ -211,7 +211,7 @@ def test_delta_is_that_of_the_best_half_line(setting: Setting, direction: Direct
 
 @pytest.mark.parametrize("setting", [*INTEGER, *CONTINUOUS], ids=_name)
 def test_float_tails_and_profiles_agree_with_balls(setting: Setting) -> None:
-    from tightrope.kernels.enclosure import around
+    from tightrope.core.numerics.enclosures import around
 
     for direction in DIRECTIONS:
         pair = setting.mechanism().pair(direction)
@@ -266,7 +266,7 @@ def test_moments_are_those_of_the_enumerated_outputs() -> None:
             cells = [(p, q) for p, q in setting.outputs() if p > 0 and q > 0]
             for order in (1, 3):
                 rounded = sum(p * (p / q) ** order for p, q in cells if q > mpmath.mpf(10) ** -28)
-                known, bound = pair.log_moment(acb(order)), pair.log_moment_above(float(order))
+                known, bound = pair.moments().log_moment(acb(order)), pair.moments().log_moment_above(float(order))
                 above = math.exp(float(bound if known is None else known.real))
                 # Rounding to whole numbers is post-processing: it can only lower the moment, and not by much.
                 assert float(rounded) <= above * (1 + 1e-12) <= float(rounded) * 1.2

@@ -9,11 +9,12 @@ import pytest
 from flint import arb
 
 import tightrope as tr
-from tightrope.kernels.normal_shift import level, shift_above, shift_below
-from tightrope.metrics import gaussian_scan, gaussian_tail
-from tightrope.metrics.gaussian_tail import Line
-from tightrope.metrics.law import Law
-from tightrope.question import Question
+from tightrope.core.metrics import gdp as gaussian_scan
+from tightrope.core.metrics import gdp as gaussian_tail
+from tightrope.core.metrics.gdp import Line
+from tightrope.core.metrics.law import Law
+from tightrope.core.numerics.normal import level, shift_above, shift_below
+from tightrope.core.values.question import Question
 
 from ..oracle.readings import ResponseReadings, Two, gaussian_hockey_stick, gaussian_mu
 
@@ -74,7 +75,7 @@ def test_a_line_above_randomized_response() -> None:
 def test_large_losses_of_a_replaced_record(rate: float) -> None:
     """K(c) = log E_P[(P/Q)^c] by integration."""
     pair = tr.Gaussian(sigma=1).poisson(rate=rate, neighbours="replace").pair(tr.Direction.REMOVE)
-    (far,) = pair.approximate_zcdp()
+    (far,) = pair.moments().approximate_zcdp()
     with mp.workdps(20):
         for c in (4.0,):
 

@@ -11,11 +11,10 @@ import mpmath as mp
 import pytest
 
 import tightrope as tr
-from tightrope import compute_budget
-from tightrope.metrics.gaussian_tail import Line, stays_above
-from tightrope.metrics.gdp import gdp
-from tightrope.metrics.law import Law
-from tightrope.question import Question
+from tightrope.core.metrics.gdp import Line, gdp, stays_above
+from tightrope.core.metrics.law import Law
+from tightrope.core.values import compute_budget
+from tightrope.core.values.question import Question
 
 from ..oracle.readings import LaplaceReadings, ResponseReadings, Two, gaussian_hockey_stick, gaussian_mu
 from ..search import cases
@@ -179,7 +178,7 @@ def test_the_upper_end_is_what_was_proven_beyond_the_last_point(monkeypatch: pyt
             proven[start] = min(mu, proven.get(start, math.inf))
         return held
 
-    monkeypatch.setattr("tightrope.metrics.gdp.stays_above", noted)
+    monkeypatch.setattr("tightrope.core.metrics.gdp.stays_above", noted)
     run = tr.Gaussian(sigma=3).poisson(rate=0.9) + tr.RandomizedResponse(epsilon=0.5, neighbours="add_remove")
     for direction in ("remove", "add"):
         found = run.gdp(accuracy=0.3, direction=direction)

@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 import tightrope as tr
-from tightrope.account import Case
-from tightrope.errors import WorkExhausted
-from tightrope.kernels.ball import lower_float, upper_float
-from tightrope.metrics.law import Law
-from tightrope.metrics.table import READINGS
-from tightrope.metrics.tradeoff import posterior, tpr
-from tightrope.question import Question
-from tightrope.relation import Direction
+from tightrope.core.accountant import Case
+from tightrope.core.metrics.ask import READINGS
+from tightrope.core.metrics.law import Law
+from tightrope.core.metrics.tradeoff import posterior, tpr
+from tightrope.core.numerics.balls import lower_float, upper_float
+from tightrope.core.values.errors import WorkExhausted
+from tightrope.core.values.question import Direction, Question
 
 
 def gaussian_hockey_stick(mu: float, t: float) -> mpmath.mpf:

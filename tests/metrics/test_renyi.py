@@ -14,15 +14,13 @@ from mpmath import mp, mpf
 import tightrope as tr
 from tests.oracle import chain, shuffled
 from tests.oracle.selection import Runs, best
-from tightrope.convert.divergence import _without_masses, divergence, of_pair
-from tightrope.convert.parts_divergence import from_parts
-from tightrope.derived.fixed_size_subsampled import FixedSizeSubsampledPair
-from tightrope.derived.group_participation import GroupParticipationPair
-from tightrope.derived.group_privacy import GroupPrivacyPair
-from tightrope.derived.maximum import MaximumPair
-from tightrope.derived.poisson import PoissonAdd
-from tightrope.facets.cumulant import cumulant_above
-from tightrope.pair import Pair
+from tightrope.core.conversions.divergence import _without_masses, divergence, from_parts, of_pair
+from tightrope.core.losses.cgf import cumulant_above
+from tightrope.core.losses.operators.extremes import MaximumPair
+from tightrope.core.losses.operators.fixed_size import FixedSizeSubsampledPair
+from tightrope.core.losses.operators.group_privacy import GroupParticipationPair, GroupPrivacyPair
+from tightrope.core.losses.operators.poisson import PoissonAdd
+from tightrope.core.losses.pair import Pair
 
 ORDERS = (0.3, 1.0, 8.5)
 Profile = Callable[[mpf], mpf]

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import tightrope as tr
-from tightrope.bound import Certificate
-from tightrope.metrics.risk import _reaches
-from tightrope.metrics.wording import PLACES, worded
-from tightrope.risk import Risk
+from tightrope.core.answers.risk import Risk
+from tightrope.core.metrics.read_risk import _reaches
+from tightrope.core.metrics.risk_wording import PLACES, worded
+from tightrope.core.values.bound import Certificate
 
 JARGON = re.compile(
     r"epsilon|delta|prior\b|posterior|\bDP\b|neighbour|mechanism|adversar|hypothes|positive|negative|\b[tf]pr\b|bayes|"

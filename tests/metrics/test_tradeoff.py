@@ -9,7 +9,7 @@ import mpmath as mp
 import pytest
 
 import tightrope as tr
-from tightrope.metrics.law import Law
+from tightrope.core.metrics.law import Law
 
 from ..oracle.readings import Family, GaussianReadings, LaplaceReadings, ResponseReadings, Two, posterior
 

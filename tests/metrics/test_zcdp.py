@@ -14,11 +14,11 @@ from flint import arb
 import tightrope as tr
 from tests.oracle.readings import Two
 from tests.search import cases
-from tightrope.bound import Bound
-from tightrope.convert.smallest_rho import Part, between, highest, smallest_rho
-from tightrope.errors import WorkExhausted
-from tightrope.kernels.ball import working_precision
-from tightrope.relation import Direction
+from tightrope.core.conversions.smallest_rho import Part, between, highest, smallest_rho
+from tightrope.core.numerics.balls import working_precision
+from tightrope.core.values.bound import Bound
+from tightrope.core.values.errors import WorkExhausted
+from tightrope.core.values.question import Direction
 
 UNIT = mp.mpf(2) ** -52
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tests.compare import test_accountants as accountants
-from tightrope.convert import chords, listed_orders
-from tightrope.relation import Direction
+from tests.planning import test_accountants as accountants
+from tightrope.core.planning import accountants as chords
+from tightrope.core.planning import accountants as listed_orders
+from tightrope.core.values.question import Direction
 
 from .contour_faults import Fault, Patch
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tests.engines.adaptive import test_bound as bounds
-from tests.engines.adaptive import test_choices as choices
-from tightrope.engines.adaptive import bound, cells, float_choices
-from tightrope.engines.adaptive import choices as game
-from tightrope.engines.adaptive import plan as adaptive_plan
+from tests.lower_bounds import test_bound as bounds
+from tests.lower_bounds import test_choices as choices
+from tightrope.core.lower_bounds import adaptive_bound as adaptive_plan
+from tightrope.core.lower_bounds import adaptive_bound as bound
+from tightrope.core.lower_bounds import choices as cells
+from tightrope.core.lower_bounds import choices as float_choices
+from tightrope.core.lower_bounds import choices as game
 
 from .contour_faults import Fault, Patch
 

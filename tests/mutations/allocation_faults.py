@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.derived.allocated import test_pair as pairs
-from tests.derived.allocated import test_several as sets
-from tests.transforms import test_random_allocation as allocation
-from tightrope.derived.allocated import pair as allocated
-from tightrope.derived.allocated import statistic
-from tightrope.kernels import fft_mixture
-from tightrope.relation import Direction
-from tightrope.transforms import scattered
-from tightrope.transforms.random_allocation import RandomAllocation
+from tests.losses.operators.allocation import test_pair as pairs
+from tests.losses.operators.allocation import test_several as sets
+from tests.mechanisms import test_random_allocation as allocation
+from tightrope.core.losses.operators import registered as operators
+from tightrope.core.losses.operators.allocation import allocated, statistic
+from tightrope.core.mechanisms import allocation as scattered
+from tightrope.core.mechanisms.allocation import RandomAllocation
+from tightrope.core.numerics import convolution as fft_mixture
+from tightrope.core.values.question import Direction
 
 from .contour_faults import Fault, Patch
 
@@ -58,7 +58,7 @@ def take_all_moments_from_the_base(patch: Patch) -> None:
 
 def base_as_a_pair_below(patch: Patch) -> None:
     """The base as a pair below."""
-    patch.setattr(allocated.AllocatedPair, "plainer", lambda self: ((self.base,), self.base))
+    patch.setitem(operators.simpler_ends.resolved, allocated.AllocatedPair, lambda pair: ((pair.base,), pair.base))
 
 
 def inherit(name: str) -> Callable[[Patch], None]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tests.metrics import test_tradeoff as rates
-from tightrope.metrics import power
-from tightrope.metrics.convex import Secants
-from tightrope.metrics.law import Law
+from tightrope.core.metrics import power
+from tightrope.core.metrics.law import Law
+from tightrope.core.metrics.power import Secants
 
 from .contour_faults import Fault, Patch
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from tests.buckets import test_settings as settings
-from tests.buckets import test_value as values
-from tightrope.buckets import BucketList, BucketTerms
-from tightrope.engines.buckets import engine, reading
-from tightrope.question import Question
+from tests.core import test_settings as settings
+from tests.core import test_value as values
+from tightrope.core.buckets import BucketList, BucketTerms
+from tightrope.core.engines.buckets import engine
+from tightrope.core.engines.buckets import read as reading
+from tightrope.core.values.question import Question
 
 from .contour_faults import Fault, Patch
 

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from flint import arb
 
-from tests.derived import test_group_privacy as chains
+from tests.losses.operators import test_group_privacy as chains
 from tightrope import Exponential
-from tightrope.derived import group_privacy_bracket, group_privacy_hockey_stick
-from tightrope.derived.group_privacy import GroupPrivacyPair
-from tightrope.facets.resolution import Resolution
-from tightrope.pair import Pair
+from tightrope.core.losses.capabilities import Resolution
+from tightrope.core.losses.operators import group_bracket as group_privacy_bracket
+from tightrope.core.losses.operators import group_bracket as group_privacy_hockey_stick
+from tightrope.core.losses.operators.group_privacy import GroupPrivacyPair
+from tightrope.core.losses.pair import Pair
 
 from .contour_faults import Fault, Patch
 

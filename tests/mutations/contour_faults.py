@@ -12,21 +12,21 @@ from flint import arb
 
 from tests.engines import test_parts as parts_tests
 from tests.engines.contour import test_budget as budget
-from tests.pairs.sampled_gaussian import test_decay as decay_tests
-from tests.pairs.sampled_gaussian import test_partition as marks_tests
-from tightrope.engines import parts as contour_parts
-from tightrope.engines.contour import float_sum as contour_float
-from tightrope.engines.contour import plan as contour_plan
-from tightrope.engines.contour.bound import ContourBound
-from tightrope.kernels import contour_sum, quadrature
-from tightrope.kernels.enclosure import Enclosure, exact, where
-from tightrope.pairs.sampled_gaussian import decay as contour_decay
-from tightrope.pairs.sampled_gaussian import decay_ball as contour_decay_ball
-from tightrope.pairs.sampled_gaussian import decay_float as contour_decay_float
-from tightrope.pairs.sampled_gaussian import quadrature_ball
-from tightrope.pairs.sampled_gaussian import quadrature_float as quadrature_normal
-from tightrope.pairs.sampled_gaussian import restricted as cgf_marked
-from tightrope.pairs.sampled_gaussian.window import Edge
+from tests.losses.sampled_gaussian import test_decay as decay_tests
+from tests.losses.sampled_gaussian import test_partition as marks_tests
+from tightrope.core.engines import saddle as contour_parts
+from tightrope.core.engines.contour import sums as contour_float
+from tightrope.core.engines.contour import way as contour_plan
+from tightrope.core.engines.contour.sums import ContourBound
+from tightrope.core.losses.sampled_gaussian import cf_decay as contour_decay_ball
+from tightrope.core.losses.sampled_gaussian import cf_decay as contour_decay_float
+from tightrope.core.losses.sampled_gaussian import likelihood as contour_decay
+from tightrope.core.losses.sampled_gaussian import mixture_cgf as cgf_marked
+from tightrope.core.losses.sampled_gaussian import mixture_quadrature as quadrature_ball
+from tightrope.core.losses.sampled_gaussian import mixture_quadrature as quadrature_normal
+from tightrope.core.losses.sampled_gaussian.likelihood import Edge
+from tightrope.core.numerics import contour_sum, quadrature
+from tightrope.core.numerics.enclosures import Enclosure, exact, where
 
 Patch = pytest.MonkeyPatch
 

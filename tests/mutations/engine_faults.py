@@ -14,17 +14,19 @@ from tests.engines.hits import test_visible as visible_tests
 from tests.engines.joint import test_bracket as brackets
 from tests.engines.joint import test_engine as joints
 from tests.engines.lattice import test_tree as trees
-from tests.facets import test_finite as finite_tests
-from tightrope.account import Case
-from tightrope.engines.contour import float_sum, period
-from tightrope.engines.contour.bound import ContourBound
-from tightrope.engines.evaluation import Evaluation
-from tightrope.engines.hits import visible
-from tightrope.engines.joint import bracket, once
-from tightrope.engines.lattice import whole
-from tightrope.facets import finite
-from tightrope.kernels import fft_tree
-from tightrope.kernels.ball import BITS_START, upper_float, working_precision
+from tests.losses import test_atoms as finite_tests
+from tightrope.core.accountant import Case
+from tightrope.core.engines.contour import sums as float_sum
+from tightrope.core.engines.contour import way as period
+from tightrope.core.engines.contour.sums import ContourBound
+from tightrope.core.engines.hits import engine as visible
+from tightrope.core.engines.joint import bracket
+from tightrope.core.engines.joint import engine as once
+from tightrope.core.engines.lattice import proof as whole
+from tightrope.core.engines.selection import Evaluation
+from tightrope.core.losses import atoms as finite
+from tightrope.core.numerics import convolution as fft_tree
+from tightrope.core.numerics.balls import BITS_START, upper_float, working_precision
 
 from .contour_faults import Fault, Patch
 

@@ -8,7 +8,9 @@ from flint import arb
 
 from tests.metrics import test_gaussian_scan as scan
 from tests.metrics import test_gdp as readings
-from tightrope.metrics import gaussian_scan, gaussian_tail, gdp
+from tightrope.core.metrics import gdp
+from tightrope.core.metrics import gdp as gaussian_scan
+from tightrope.core.metrics import gdp as gaussian_tail
 
 from .contour_faults import Fault, Patch
 

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from tests.derived.allocated import test_laws as graded
-from tests.derived.allocated import test_pair as allocated
-from tightrope.derived.allocated import grid, laws, start
-from tightrope.derived.allocated.grid import GradedRow
-from tightrope.derived.allocated.laws import MergedLaw, SplitLaw
-from tightrope.kernels.enclosure import FloatArray
-from tightrope.relation import Direction
+from tests.losses.operators.allocation import test_laws as graded
+from tests.losses.operators.allocation import test_pair as allocated
+from tightrope.core.losses.operators.allocation import composed_law as grid
+from tightrope.core.losses.operators.allocation import composed_law as laws
+from tightrope.core.losses.operators.allocation import powers as start
+from tightrope.core.losses.operators.allocation.composed_law import GradedRow, MergedLaw, SplitLaw
+from tightrope.core.numerics.enclosures import FloatArray
+from tightrope.core.values.question import Direction
 
 from .contour_faults import Fault, Patch
 

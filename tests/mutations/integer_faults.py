@@ -7,12 +7,15 @@ import pytest
 from flint import arb
 
 import tightrope as tr
-from tests.pairs.integer_noise import test_cgf as cgf_tests
-from tests.pairs.integer_noise import test_noise as noise_tests
-from tests.pairs.integer_noise import test_pair as pair_tests
-from tightrope.pairs.integer_noise import bend, decay, moments, noise
-from tightrope.pairs.integer_noise.pair import IntegerNoisePair
-from tightrope.pairs.integer_noise.skellam import SkellamNoise
+from tests.losses.integer_noise import test_cgf as cgf_tests
+from tests.losses.integer_noise import test_noise as noise_tests
+from tests.losses.integer_noise import test_pair as pair_tests
+from tightrope.core.losses.integer_noise import integer_cgf as decay
+from tightrope.core.losses.integer_noise import integer_cgf as moments
+from tightrope.core.losses.integer_noise import noise
+from tightrope.core.losses.integer_noise import noise as bend
+from tightrope.core.losses.integer_noise.integer_pair import IntegerNoisePair
+from tightrope.core.losses.integer_noise.skellam_noise import SkellamNoise
 
 from .contour_faults import Fault
 

@@ -12,14 +12,14 @@ from tests.engines import test_events as event_tests
 from tests.engines.lattice import test_proof as proofs
 from tests.engines.lattice import test_steps as parts
 from tests.engines.lattice import test_work as work
-from tightrope.engines import events
-from tightrope.engines.evaluation import Term
-from tightrope.engines.lattice import compose as lattice_compose
-from tightrope.engines.lattice import law as lattice_law
-from tightrope.engines.lattice import masses as lattice_masses
-from tightrope.engines.lattice import narrowest as lattice_narrowest
-from tightrope.engines.lattice.whole import WholeUpper
-from tightrope.kernels.ball import upper_float
+from tightrope.core.engines import fallback_bounds as events
+from tightrope.core.engines.lattice import compose as lattice_compose
+from tightrope.core.engines.lattice import compose as lattice_law
+from tightrope.core.engines.lattice import grid as lattice_masses
+from tightrope.core.engines.lattice import native as lattice_narrowest
+from tightrope.core.engines.lattice.proof import WholeUpper
+from tightrope.core.engines.selection import Term
+from tightrope.core.numerics.balls import upper_float
 
 from .contour_faults import Fault, Patch
 

@@ -8,18 +8,18 @@ from typing import Any
 
 from flint import arb
 
-import tightrope.engines.loss.cell as cell
-import tightrope.engines.loss.secants as secants
-import tightrope.engines.loss.tails as tails
+import tightrope.core.engines.loss_tails as cell
+import tightrope.core.engines.loss_tails as secants
+import tightrope.core.engines.loss_tails as tails
+from tests.engines import test_cell as cell_tests
+from tests.engines import test_planner as planner_tests
+from tests.engines import test_tails as tail_tests
 from tests.engines.contour import test_secant as secant_tests
-from tests.engines.loss import test_cell as cell_tests
-from tests.engines.loss import test_planner as planner_tests
-from tests.engines.loss import test_tails as tail_tests
-from tightrope import account
-from tightrope.engines.contour.bound import ContourBound
-from tightrope.engines.evaluation import Evaluation
-from tightrope.facets.lattice import SumLattice
-from tightrope.pairs.laplace.several import LaplaceSum
+from tightrope.core import accountant as account
+from tightrope.core.engines.contour.sums import ContourBound
+from tightrope.core.engines.selection import Evaluation
+from tightrope.core.losses.atoms import SumLattice
+from tightrope.core.losses.laplace import LaplaceSum
 
 from .contour_faults import Fault, Patch
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from tests.losses.gaussian_mixture import test_cgf as cgf_tests
+from tests.losses.gaussian_mixture import test_pair as pair_tests
 from tests.mechanisms import test_gaussian_mixture as mechanism_tests
-from tests.pairs.gaussian_mixture import test_cgf as cgf_tests
-from tests.pairs.gaussian_mixture import test_pair as pair_tests
-from tightrope.facets.participation_law import BinomialParticipation, HypergeometricParticipation
-from tightrope.mechanisms.gaussian_mixture import GaussianMixture
-from tightrope.pairs.gaussian_mixture import numbers
-from tightrope.pairs.gaussian_mixture.mixture_likelihood import MixtureLikelihood
-from tightrope.pairs.sampled_gaussian.decay import MixedCell, UnevenCell
-from tightrope.relation import Direction
+from tightrope.core.losses.gaussian_mixture import mixture_pair as numbers
+from tightrope.core.losses.gaussian_mixture.mixture_likelihood import MixtureLikelihood
+from tightrope.core.losses.participation_law import BinomialParticipation, HypergeometricParticipation
+from tightrope.core.losses.sampled_gaussian.likelihood import MixedCell, UnevenCell
+from tightrope.core.mechanisms.gaussian import GaussianMixture
+from tightrope.core.values.question import Direction
 
 from .contour_faults import Fault, Patch
 

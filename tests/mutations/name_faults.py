@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.mechanisms import test_named as names
-from tightrope.transforms import composition
-from tightrope.transforms.composition import Composition, compose
+from tightrope.core.mechanisms import composition
+from tightrope.core.mechanisms.composition import Composition, compose
 
 from .contour_faults import Fault, Patch
 

@@ -7,13 +7,13 @@ from fractions import Fraction
 from flint import arb
 
 from tests.mechanisms import test_noisy_max as told
-from tightrope.mechanisms import noisy_max
-from tightrope.mechanisms.noisy_max import NoisyMax
-from tightrope.pair import Pair
-from tightrope.pairs.finite import candidates
-from tightrope.pairs.laplace.pair import LaplacePair
-from tightrope.pairs.logistic.pair import LogisticPair
-from tightrope.relation import Direction
+from tightrope.core.losses.finite import finite_pair as candidates
+from tightrope.core.losses.laplace import LaplacePair
+from tightrope.core.losses.logistic import LogisticPair
+from tightrope.core.losses.pair import Pair
+from tightrope.core.mechanisms import exponential as noisy_max
+from tightrope.core.mechanisms.exponential import NoisyMax
+from tightrope.core.values.question import Direction
 
 from .contour_faults import Fault, Patch
 

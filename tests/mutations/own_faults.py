@@ -9,9 +9,9 @@ from flint import acb, arb
 
 from tests.mechanisms import test_characteristic_function as moments
 from tests.mechanisms import test_tradeoff_curve as curves
-from tightrope.pair import LossRange
-from tightrope.pairs.finite import tradeoff
-from tightrope.pairs.moments.pair import MomentPair
+from tightrope.core.losses.characteristic_function import MomentPair
+from tightrope.core.losses.finite import curves as tradeoff
+from tightrope.core.losses.pair import LossRange
 
 from .contour_faults import Fault, Patch
 

@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.kernels import test_participation
-from tightrope.kernels import columns, participation, unit_vectors
-from tightrope.kernels.unit_vectors import Interval
+from tests.numerics import test_participation
+from tightrope.core.numerics import columns, participation
+from tightrope.core.numerics import participation as unit_vectors
+from tightrope.core.numerics.participation import Interval
 
 from .contour_faults import Fault
 
 Patch = pytest.MonkeyPatch
 GAPPED = (1.0, 0.0, 1.0)
-
-
-def afresh(test: Callable[[Patch], None]) -> Callable[[Patch], None]:
-    """The test, with nothing kept from before or for later."""
-
-    def run(patch: Patch) -> None:
-        participation.norm_square.cache_clear()
-        try:
-            test(patch)
-        finally:
-            participation.norm_square.cache_clear()
-
-    return run
 
 
 def take_the_first_slots_always(patch: Patch) -> None:
@@ -70,33 +57,31 @@ FAULTS = (
     Fault(
         "first slots unchecked",
         take_the_first_slots_always,
-        afresh(
-            lambda _: test_participation.test_the_first_slots_where_they_are_not_the_worst((1.0, 0.0, 1.0), 9, 4, 1, 9)
-        ),
+        lambda _: test_participation.test_the_first_slots_where_they_are_not_the_worst((1.0, 0.0, 1.0), 9, 4, 1, 9),
     ),
     Fault(
         "signs of coefficients",
         take_signs_for_sizes,
-        afresh(lambda _: test_participation.test_a_coefficient_that_rises_by_its_last_digit_is_no_falling_one()),
+        lambda _: test_participation.test_a_coefficient_that_rises_by_its_last_digit_is_no_falling_one(),
     ),
     Fault(
         "digits cut off",
         forget_what_was_cut_off,
-        afresh(lambda _: test_participation.test_columns_of_a_wide_span_keep_the_truth_inside()),
+        lambda _: test_participation.test_columns_of_a_wide_span_keep_the_truth_inside(),
     ),
     Fault(
         "dual unproven",
         believe_the_dual,
-        afresh(lambda _: test_participation.test_the_sum_over_vectors_has_ends_that_meet()),
+        lambda _: test_participation.test_the_sum_over_vectors_has_ends_that_meet(),
     ),
     Fault(
         "search cut short",
         end_a_search_without_what_is_left,
-        afresh(lambda patch: test_participation.test_a_search_that_ends_early_keeps_the_truth_inside(4, patch)),
+        lambda patch: test_participation.test_a_search_that_ends_early_keeps_the_truth_inside(4, patch),
     ),
     Fault(
         "placements in trees",
         keep_the_earliest_placement_only,
-        afresh(lambda _: test_participation.test_trees_have_worse_patterns_than_the_first_slots()),
+        lambda _: test_participation.test_trees_have_worse_patterns_than_the_first_slots(),
     ),
 )

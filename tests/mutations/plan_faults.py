@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tests.plans import test_samplings as samplings
-from tests.plans import test_unknown as unknown
-from tightrope.calibrate import Calibration, Missed
-from tightrope.mechanisms.training import training
-from tightrope.plans import batches, by_sampling
-from tightrope.plans import samplings as rows
+from tests.planning import test_samplings as samplings
+from tests.planning import test_unknown as unknown
+from tightrope.core.mechanisms.training import training
+from tightrope.core.planning import samplings as rows
+from tightrope.core.planning import unknown as batches
+from tightrope.core.planning.calibration import Calibration, Missed
+from tightrope.core.planning.samplings import by_sampling
 
 from .contour_faults import Fault, Patch
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from flint import arb
 
-from tests.derived import test_maximum as maxima
-from tests.derived import test_polygon as polygons
+from tests.losses.operators import test_maximum as maxima
+from tests.losses.operators import test_polygon as polygons
+from tests.mechanisms import test_parallel as cells
 from tests.mechanisms import test_privacy_curve as curves
-from tests.transforms import test_parallel as cells
-from tightrope.derived import maximum, polygon
-from tightrope.pair import Pair
-from tightrope.pairs.finite import curve
-from tightrope.pairs.finite.curve import Corner
+from tightrope.core.losses.finite import curves as curve
+from tightrope.core.losses.finite.curves import Corner
+from tightrope.core.losses.operators import extremes as maximum
+from tightrope.core.losses.operators import polygon
+from tightrope.core.losses.pair import Pair
 
 from .contour_faults import Fault, Patch
 

@@ -8,17 +8,20 @@ from typing import Any
 
 from flint import arb
 
-from tests.convert.test_finite_divergence import test_what_is_given_up_comes_back_as_a_bound as given_up
+from tests.conversions.test_finite_divergence import test_what_is_given_up_comes_back_as_a_bound as given_up
 from tests.metrics import test_mu_and_rho as numbers
 from tests.metrics import test_truth as truth
-from tightrope.bound import Bound
-from tightrope.convert import smallest_rho
-from tightrope.convert.closed_tail import Tail
-from tightrope.metrics import attacks, convex, gaussian_scan, gdp, tradeoff
-from tightrope.metrics import law as laws
-from tightrope.metrics.law import Law
-from tightrope.metrics.table import READINGS, MetricRow
-from tightrope.relation import Direction, Relation
+from tightrope.core.conversions import smallest_rho
+from tightrope.core.conversions.divergence import Tail
+from tightrope.core.metrics import gdp, tradeoff
+from tightrope.core.metrics import gdp as gaussian_scan
+from tightrope.core.metrics import law as laws
+from tightrope.core.metrics import power as convex
+from tightrope.core.metrics import tradeoff as attacks
+from tightrope.core.metrics.ask import READINGS, MetricRow
+from tightrope.core.metrics.law import Law
+from tightrope.core.values.bound import Bound
+from tightrope.core.values.question import Direction, Relation
 
 from .contour_faults import Fault, Patch
 
@@ -26,7 +29,7 @@ from .contour_faults import Fault, Patch
 def answered(patch: Patch, **answers: Callable[..., Bound]) -> None:
     """Rows of the table with another function."""
     rows = {name: MetricRow(answer, READINGS[name].checks) for name, answer in answers.items()}
-    patch.setattr(import_module("tightrope.metrics.ask"), "READINGS", {**READINGS, **rows})
+    patch.setattr(import_module("tightrope.core.metrics.ask"), "READINGS", {**READINGS, **rows})
 
 
 def exchange_the_laws(patch: Patch) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from flint import arb
 
 from tests.mechanisms import test_renyi_curve as curves
-from tightrope.pairs.renyi.binary import Cut, TwoPoint
-from tightrope.pairs.renyi.optimum import Search
-from tightrope.pairs.renyi.pair import RenyiPair
-from tightrope.pairs.renyi.region import Region, Stop
+from tightrope.core.losses.operators.registered import compose_dominating
+from tightrope.core.losses.renyi.optimum import Search
+from tightrope.core.losses.renyi.region import Cut, Region, Stop, TwoPoint
+from tightrope.core.losses.renyi.renyi_pair import RenyiPair
 
 from .contour_faults import Fault, Patch
 
@@ -38,13 +38,13 @@ def step_outside(patch: Patch) -> None:
 
 def leak_once(patch: Patch) -> None:
     """Uses that are joined leak as one of them does."""
-    plain = RenyiPair.compose_dominating
+    plain = compose_dominating.of(RenyiPair)
 
     def joined(self: RenyiPair, like: Sequence[tuple[object, int]]) -> object:
         found = plain(self, like)  # type: ignore[arg-type]
         return found and RenyiPair(found.curve, found.both, found.flipped, self.leaks)  # type: ignore[attr-defined]
 
-    patch.setattr(RenyiPair, "compose_dominating", joined)
+    patch.setitem(compose_dominating.resolved, RenyiPair, joined)
 
 
 FAULTS = (

@@ -8,9 +8,9 @@ import pytest
 from flint import arb
 
 from tests.mechanisms import test_renyi_only as tests
-from tightrope.mechanisms import renyi_only
-from tightrope.mechanisms.renyi_only import GaussianSparseVector
-from tightrope.pair import Pair
+from tightrope.core.losses.pair import Pair
+from tightrope.core.mechanisms import renyi as renyi_only
+from tightrope.core.mechanisms.renyi import GaussianSparseVector
 
 from .contour_faults import Fault
 

@@ -11,11 +11,10 @@ import tightrope as tr
 from tests.conformance.cases import ROWS
 from tests.conformance.test_single_use import test_worse_direction
 from tests.mechanisms import test_channel, test_matrix_mechanism, test_tree_aggregation
-from tightrope.kernels import squares
-from tightrope.mechanisms import matrix_mechanism
-from tightrope.pairs.finite import channel
-from tightrope.pairs.finite.three_losses import StaircaseLaw, SubsetLaw
-from tightrope.transforms import shuffle
+from tightrope.core.losses.finite import curves as channel
+from tightrope.core.losses.finite.laws import StaircaseLaw, SubsetLaw
+from tightrope.core.mechanisms import matrix_mechanism, shuffle
+from tightrope.core.numerics import columns as squares
 
 from .contour_faults import Fault
 

@@ -7,24 +7,22 @@ from typing import Any
 
 from flint import arb
 
-from tests.derived import test_fixed_size_subsampled as glued_tests
-from tests.derived import test_public_mixture as union_tests
-from tests.transforms import test_replaced_groups as groups
-from tests.transforms import test_truncated_poisson as capped
-from tests.transforms import test_with_replacement as drawn
-from tests.transforms import test_without_replacement as batches
-from tightrope.derived import fixed_size_subsampled
-from tightrope.derived.poisson import poisson_pair
-from tightrope.derived.public_mixture import PublicMixturePair
-from tightrope.pair import Pair
-from tightrope.relation import Direction
-from tightrope.transforms import (
-    fixed_size_participation,
-    poisson,
-    truncated_poisson,
-    with_replacement,
-    without_replacement,
-)
+from tests.losses.operators import test_fixed_size_subsampled as glued_tests
+from tests.losses.operators import test_public_mixture as union_tests
+from tests.mechanisms import test_replaced_groups as groups
+from tests.mechanisms import test_truncated_poisson as capped
+from tests.mechanisms import test_with_replacement as drawn
+from tests.mechanisms import test_without_replacement as batches
+from tightrope.core.losses.operators import fixed_size as fixed_size_subsampled
+from tightrope.core.losses.operators.poisson import poisson_pair
+from tightrope.core.losses.operators.public_mixture import PublicMixturePair
+from tightrope.core.losses.pair import Pair
+from tightrope.core.mechanisms import fixed_size as fixed_size_participation
+from tightrope.core.mechanisms import fixed_size as with_replacement
+from tightrope.core.mechanisms import fixed_size as without_replacement
+from tightrope.core.mechanisms import poisson
+from tightrope.core.mechanisms import poisson as truncated_poisson
+from tightrope.core.values.question import Direction
 
 from .contour_faults import Fault, Patch
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from flint import arb
 
-from tests.transforms import test_best_of as best
-from tightrope.derived import polygon, private_selection
-from tightrope.derived.repetition_law import NegativeBinomialRuns, PoissonRuns
+from tests.mechanisms import test_best_of as best
+from tightrope.core.losses.operators import polygon, private_selection
+from tightrope.core.losses.operators.private_selection import NegativeBinomialRuns, PoissonRuns
 
 from .contour_faults import Fault, Patch
 

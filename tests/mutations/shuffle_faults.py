@@ -6,12 +6,12 @@ from fractions import Fraction
 
 from flint import arb
 
-from tests.derived.shuffled import test_pair as counted
-from tightrope.derived.shuffled import float_rows, pair
-from tightrope.derived.shuffled.cells import Cell
-from tightrope.derived.shuffled.law import Counts
-from tightrope.derived.shuffled.pair import ShuffledPair
-from tightrope.facets.lattice import LatticeStep
+from tests.losses.operators.shuffle import test_pair as counted
+from tightrope.core.losses.atoms import LatticeStep
+from tightrope.core.losses.operators.shuffle import report_rows as float_rows
+from tightrope.core.losses.operators.shuffle import shuffled as pair
+from tightrope.core.losses.operators.shuffle.report_law import Counts
+from tightrope.core.losses.operators.shuffle.shuffled import Cell, ShuffledPair
 
 from .contour_faults import Fault, Patch
 

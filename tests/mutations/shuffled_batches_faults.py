@@ -7,13 +7,14 @@ from itertools import pairwise
 
 from flint import arb
 
-from tests.transforms import test_shuffled_batches as tests
-from tightrope.kernels import occupancy
-from tightrope.pair import Pair
-from tightrope.pairs.finite import largest
-from tightrope.pairs.gaussian.pair import GaussianPair
-from tightrope.relation import Direction
-from tightrope.transforms.shuffled_batches import ShuffledBatches
+from tests.mechanisms import test_shuffled_batches as tests
+from tightrope.core.losses.finite import largest
+from tightrope.core.losses.gaussian import GaussianPair
+from tightrope.core.losses.operators.registered import hidden_participation
+from tightrope.core.losses.pair import Pair
+from tightrope.core.mechanisms.allocation import ShuffledBatches
+from tightrope.core.numerics import counting as occupancy
+from tightrope.core.values.question import Direction
 
 from .contour_faults import Fault, Patch
 
@@ -40,7 +41,7 @@ def a_box_for_every_batch(patch: Patch) -> None:
 
 def count_as_the_least(patch: Patch) -> None:
     """A block of rare divisions as its least."""
-    from tightrope.transforms import shuffled_batches
+    from tightrope.core.mechanisms import allocation as shuffled_batches
 
     def blocks(law: list[tuple[int, Fraction]]) -> list[tuple[Fraction, int]]:
         rows = list(law)
@@ -52,8 +53,8 @@ def count_as_the_least(patch: Patch) -> None:
 
 def hit_every_batch(patch: Patch) -> None:
     """All coordinates shifted, as if the record were in all batches."""
-    plain = GaussianPair.hidden_participation
-    patch.setattr(GaussianPair, "hidden_participation", lambda self, steps, hits: plain(self, steps, steps))
+    plain = hidden_participation.of(GaussianPair)
+    patch.setitem(hidden_participation.resolved, GaussianPair, lambda pair, steps, hits: plain(pair, steps, steps))
 
 
 def cancel(patch: Patch) -> None:

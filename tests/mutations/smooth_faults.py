@@ -7,10 +7,10 @@ from typing import Any
 
 from flint import arb
 
-from tests.derived.allocated import test_smooth as smooth
-from tightrope.derived.allocated import smooth as sums
-from tightrope.facets.ratio import RatioDecay
-from tightrope.pairs.gaussian import ratio
+from tests.losses.operators.allocation import test_smooth as smooth
+from tightrope.core.losses import gaussian as ratio
+from tightrope.core.losses.cgf import RatioDecay
+from tightrope.core.losses.operators.allocation import allocated as sums
 
 from .contour_faults import Fault, Patch
 

@@ -6,8 +6,9 @@ import pytest
 from flint import arb
 
 from tests.mechanisms import test_sparse_vector as tests
-from tightrope.pairs.sparse_vector import pair, shape
-from tightrope.pairs.sparse_vector.density_segment import AverageDecay
+from tightrope.core.losses import sparse_vector as pair
+from tightrope.core.losses import sparse_vector as shape
+from tightrope.core.losses.sparse_vector import AverageDecay
 
 from .contour_faults import Fault
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from flint import arb
 
 from tests.mechanisms import test_stability as stability
-from tightrope.mechanisms.distance_to_instability import DistanceToInstability
-from tightrope.mechanisms.stability_histogram import StabilityHistogram
-from tightrope.pairs.finite.instability import Margin, UnstableLaw
-from tightrope.pairs.finite.leak import Leak
-from tightrope.pairs.laplace.leaky import KeptEdges, LeakyLaplacePair, LeakySum
+from tightrope.core.losses.finite.instability import Margin, UnstableLaw
+from tightrope.core.losses.finite.laws import Leak
+from tightrope.core.losses.leaky_laplace import KeptEdges, LeakyLaplacePair, LeakySum
+from tightrope.core.mechanisms.thresholds import DistanceToInstability, StabilityHistogram
 
 from .contour_faults import Fault, Patch
 

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from tests import test_compute_budget as clocks
 from tests.sweep import test_journal as journals
 from tests.sweep import test_sweep as sweeps
-from tightrope import compute_budget
+from tightrope.core.values import compute_budget
 from tightrope.sweep import journal, recipe
 
 from .contour_faults import Fault, Patch

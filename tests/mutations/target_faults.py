@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.calibrate import test_calibration as calibrations
-from tests.calibrate import test_readings as readings
-from tightrope.calibrate import probe
-from tightrope.calibrate.goal import Goal, Tried
-from tightrope.metrics.law import Law
+from tests.planning import test_calibration as calibrations
+from tests.planning import test_readings as readings
+from tightrope.core.metrics.law import Law
+from tightrope.core.planning import goal as probe
+from tightrope.core.planning.goal import Goal, Tried
 
 from .contour_faults import Fault, Patch
 

@@ -10,8 +10,9 @@ import pytest
 
 from tests import test_epochs
 from tests.mechanisms import test_training
-from tightrope import account
-from tightrope.mechanisms import loaders, training
+from tightrope.core import accountant as account
+from tightrope.core.mechanisms import training
+from tightrope.core.mechanisms import training as loaders
 
 from .contour_faults import Fault
 

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from tests.engines.buckets import test_attack as attacks
-from tightrope.engines.buckets import compose, leaf, read
-from tightrope.engines.buckets.bucket_list import Measure, TreeBuckets
-from tightrope.kernels.enclosure import Enclosure, FloatArray
+from tightrope.core.engines.buckets import bucket_composition as compose
+from tightrope.core.engines.buckets import bucket_composition as leaf
+from tightrope.core.engines.buckets import read
+from tightrope.core.engines.buckets.bucket_list import Measure, TreeBuckets
+from tightrope.core.numerics.enclosures import Enclosure, FloatArray
 
 from .contour_faults import Fault, Patch
 

@@ -6,12 +6,11 @@ import pytest
 from flint import acb, arb
 
 from tests.engines.contour import test_bound as bound_tests
-from tests.pairs.truncated import test_cells as cell_tests
-from tests.pairs.truncated import test_losses as losses_tests
-from tightrope.engines.contour.bound import ContourBound
-from tightrope.pairs.truncated.cells import CellSegment
-from tightrope.pairs.truncated.losses import Losses, LossesDecay
-from tightrope.pairs.truncated.segment_decay import NormalDecay
+from tests.losses.truncated import test_cells as cell_tests
+from tests.losses.truncated import test_losses as losses_tests
+from tightrope.core.engines.contour.sums import ContourBound
+from tightrope.core.losses.truncated.segments import Losses, LossesDecay, NormalDecay
+from tightrope.core.losses.truncated.truncated_gaussian import CellSegment
 
 from .contour_faults import Fault
 

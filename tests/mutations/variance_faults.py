@@ -6,14 +6,13 @@ from flint import acb, arb
 
 from tests.conformance import test_facets as facets
 from tests.conformance.cases import ROWS
-from tests.kernels import test_normal as normal
-from tests.pairs.gaussian_variance import test_pair as variances
-from tightrope.kernels import incomplete_gamma
-from tightrope.kernels import normal as tails
-from tightrope.pairs.gaussian_variance import cgf
-from tightrope.pairs.gaussian_variance.pair import GaussianVariancePair
-from tightrope.pairs.gaussian_variance.ratio import VarianceRatio
-from tightrope.relation import Direction
+from tests.losses import test_pair as variances
+from tests.numerics import test_normal as normal
+from tightrope.core.losses import gaussian_variance as cgf
+from tightrope.core.losses.gaussian_variance import GaussianVarianceMoments, VarianceRatio
+from tightrope.core.numerics import counting as incomplete_gamma
+from tightrope.core.numerics import normal as tails
+from tightrope.core.values.question import Direction
 
 from .contour_faults import Fault, Patch
 
@@ -23,26 +22,31 @@ ROW = next(row for row in ROWS if row.name.startswith("GaussianVariance"))
 def continue_past_the_pole(patch: Patch) -> None:
     """The formula has values there that no moment has."""
 
-    def log_moment(self: GaussianVariancePair, z: acb) -> acb:
-        return -z * self.ratio.ball_log() - abs(1 - z.real * self.ratio.ball_growth()).log() / 2
+    def log_moment(self: GaussianVarianceMoments, z: acb) -> acb:
+        ratio = self.pair.ratio
+        return -z * ratio.ball_log() - abs(1 - z.real * ratio.ball_growth()).log() / 2
 
-    patch.setattr(GaussianVariancePair, "log_moment", log_moment)
+    patch.setattr(GaussianVarianceMoments, "log_moment", log_moment)
 
 
 def concentrate_both_orders(patch: Patch) -> None:
-    patch.setattr(GaussianVariancePair, "zcdp_rho", GaussianVariancePair.ball_mean)
+    patch.setattr(GaussianVarianceMoments, "zcdp_rho", lambda self: self.pair.ball_mean())
 
 
 def halve_rho(patch: Patch) -> None:
     """K at small orders needs all of the mean."""
-    patch.setattr(GaussianVariancePair, "zcdp_rho", lambda self: None if self.rising else self.ball_mean() / 2)
+
+    def zcdp_rho(self: GaussianVarianceMoments) -> arb | None:
+        return None if self.pair.rising else self.pair.ball_mean() / 2
+
+    patch.setattr(GaussianVarianceMoments, "zcdp_rho", zcdp_rho)
 
 
 def end_in_a_gaussian(patch: Patch) -> None:
-    def limit(self: GaussianVariancePair, direction: Direction) -> arb | None:
-        return arb.pos_inf() if self.rising != (direction is Direction.REMOVE) else None
+    def limit(self: GaussianVarianceMoments, direction: Direction) -> arb | None:
+        return arb.pos_inf() if self.pair.rising != (direction is Direction.REMOVE) else None
 
-    patch.setattr(GaussianVariancePair, "gdp_mu_lower", limit)
+    patch.setattr(GaussianVarianceMoments, "gdp_mu_lower", limit)
 
 
 def forget_the_side(patch: Patch) -> None:

@@ -25,7 +25,7 @@ def _rows() -> dict[tuple[str, tuple[float | str, ...]], str]:
 
 def oracles() -> dict[str, Callable[..., Any]]:
     """By name what computes it; none of them uses the package."""
-    from tests.convert import test_divergence
+    from tests.conversions import test_divergence
     from tests.engines.contour import test_tiny
     from tests.mechanisms import test_density, test_exponential
     from tests.oracle import sampled_twice, transforms

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 import tightrope as tr
-from tightrope.bound import ERROR_SOURCES as SOURCES
-from tightrope.bound import ErrorBreakdown, error_lines
+from tightrope.core.values.bound import ERROR_SOURCES as SOURCES
+from tightrope.core.values.bound import ErrorBreakdown, error_lines
 from tightrope.report.words import (
     at_most,
     briefly,

@@ -15,8 +15,8 @@ from jsonschema import Draft202012Validator
 
 import tightrope as tr
 from tightrope import documents
-from tightrope.account import Case
 from tightrope.cli.app import run
+from tightrope.core.accountant import Case
 from tightrope.selftest import selftest
 from tightrope.selftest.cases import drawn
 from tightrope.selftest.judges import Ruling, judged

@@ -12,7 +12,7 @@ from flint import arb
 from studies.tight_on_budget import laplace_rate as rate
 from tests.search import cases
 from tightrope import Gaussian, Laplace
-from tightrope.kernels.ball import working_precision
+from tightrope.core.numerics.balls import working_precision
 
 EXACT_COUNTS = (1, 2, 4, 9, 33, 150)  # closed forms, in milliseconds
 

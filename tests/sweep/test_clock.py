@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.search import cases
-from tightrope import compute_budget
+from tightrope.core.values import compute_budget
 from tightrope.sweep.plan import plan_of
 
 CASES = (

@@ -15,16 +15,14 @@ from fractions import Fraction
 from os import PathLike
 from typing import TypedDict, Unpack
 
-from .. import compute_budget
-from ..calls import checked, cut
-from ..errors import DataError, InvalidParameter, WorkExhausted
-from ..expression import parse, parse_template
-from ..expression.scan import has_unknown
-from ..mechanisms.base import Mechanism
-from ..mechanisms.parameters import flag, probability, real, whole
-from ..question import SECONDS
-from ..relation import Relation, relation_named
-from ..transforms.composition import named_relation
+from ..core.mechanisms.base import Mechanism
+from ..core.mechanisms.composition import named_relation
+from ..core.mechanisms.parameters import flag, probability, real, whole
+from ..core.text.expressions import has_unknown, parse, parse_template
+from ..core.values import compute_budget
+from ..core.values.calls import checked, cut
+from ..core.values.errors import DataError, InvalidParameter, WorkExhausted
+from ..core.values.question import SECONDS, Relation, relation_named
 from . import designs, wording
 from .betting import BET_EPSILONS, CoinBets, RoundBets
 from .certificates import Multipliers, multipliers

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..kernels.enclosure import FloatArray
+from ..core.numerics.enclosures import FloatArray
 from .evidence import at_most
 from .scores import Scored
 from .tails import head_upper, tail_upper

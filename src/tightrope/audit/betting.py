@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
-from .. import compute_budget
-from ..kernels.ball import BITS_START, upper_float, working_precision
-from ..kernels.enclosure import FloatArray
-from ..kernels.fp_environment import quiet
+from ..core.numerics.balls import BITS_START, upper_float, working_precision
+from ..core.numerics.enclosures import FloatArray
+from ..core.numerics.fp_environment import quiet
+from ..core.values import compute_budget
 from .claims import SlopeClaim
 from .events import AuditEvent
 from .one_run import GuessEvent

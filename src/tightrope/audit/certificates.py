@@ -12,6 +12,7 @@ Reference: docs/proofs/audit.md, section 8.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -19,14 +20,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from flint import arb
 
-from .. import compute_budget
-from ..kernels.ball import BITS_START, upper_float, working_precision
-from ..kernels.enclosure import FloatArray
+from ..core.numerics.balls import BITS_START, upper_float, working_precision
+from ..core.numerics.enclosures import FloatArray
+from ..core.values import compute_budget
 from .claims import ClaimSlope, SlopeClaim
 from .one_run import BOTH, IN, GuessEvent
 
 PROGRAM_WORK = 3e4  # units for each row of the program: about what HiGHS takes
-SOLVER_SHARE, SOLVER_MIN, SOLVER_MAX = 0.8, 0.05, 60.0  # of the time that is left; seconds
+SOLVER_SHARE, SOLVER_MIN = 0.8, 0.05  # of the time that is left; seconds
 CERTIFICATE_WORK = 2e3  # for each multiplier
 
 
@@ -112,18 +113,15 @@ def multipliers(event: GuessEvent, claim: SlopeClaim) -> Multipliers | None:
     wins[event.count : r + 1] = -1.0
     sums = np.zeros((1, matrix.shape[1]))
     sums[0, : r + 1] = 1.0
-    # The solver looks at no allowance, but at its own clock; without a clock it goes on to its end.
+    # The solver looks at no allowance, but at its own clock; where nobody asked for seconds it goes on to its end.
     with compute_budget.part(SOLVER_SHARE, clock=True) as meter:
         seconds = meter.deadline - compute_budget.monotonic()
-    timed = (
-        {}
-        if compute_budget.monotonic is compute_budget.still
-        else {"time_limit": max(min(seconds, SOLVER_MAX), SOLVER_MIN)}
-    )
-    found = optimize.linprog(
-        wins, A_ub=matrix, b_ub=limits, A_eq=sums, b_eq=[1.0], method="highs", options=timed or None
-    )
+    timed = seconds < math.inf and compute_budget.monotonic is not compute_budget.still
+    options = {"time_limit": max(seconds, SOLVER_MIN)} if timed else None
+    found = optimize.linprog(wins, A_ub=matrix, b_ub=limits, A_eq=sums, b_eq=[1.0], method="highs", options=options)
     if found.status != 0:
+        for each in meter.chain() if timed else ():
+            each.late = True
         return None
     prices = np.maximum(-np.asarray(found.ineqlin.marginals), 0.0)[: 2 * count * r].reshape(2, count, r)
     return Multipliers(_rows(prices[0]), _rows(prices[1]))

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from .. import compute_budget
-from ..errors import InvalidParameter
-from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ..kernels.directed import FEW, round_down, round_up
-from ..kernels.enclosure import FloatArray
-from ..mechanisms.base import Mechanism
-from ..mechanisms.parameters import nonnegative, probability
-from ..relation import Direction, Relation
+from ..core.mechanisms.base import Mechanism
+from ..core.mechanisms.parameters import nonnegative, probability
+from ..core.numerics.balls import BITS_START, lower_float, upper_float, working_precision
+from ..core.numerics.enclosures import FloatArray
+from ..core.numerics.rounding import FEW, round_down, round_up
+from ..core.values import compute_budget
+from ..core.values.errors import InvalidParameter
+from ..core.values.question import Direction, Relation
 
 EPSILON_AUDITED_MAX = 500.0  # beyond, e^epsilon times a count is no double
 

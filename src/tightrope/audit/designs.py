@@ -16,9 +16,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..calls import cut
-from ..errors import DataError, InvalidParameter
-from ..mechanisms.parameters import whole
+from ..core.mechanisms.parameters import whole
+from ..core.values.calls import cut
+from ..core.values.errors import DataError, InvalidParameter
 from .betting import CoinBets, RoundBets
 from .events import AuditEvent
 from .evidence import Evidence, WeightedEvent, equal_weight

@@ -17,10 +17,10 @@ from itertools import accumulate, pairwise
 
 from flint import arb
 
-from .. import compute_budget
-from ..errors import WorkExhausted
-from ..kernels.ball import BITS_START, upper_float, working_precision
-from ..kernels.directed import FEW, next_down, next_up, round_down
+from ..core.numerics.balls import BITS_START, upper_float, working_precision
+from ..core.numerics.rounding import FEW, next_down, next_up, round_down
+from ..core.values import compute_budget
+from ..core.values.errors import WorkExhausted
 from .claims import EPSILON_AUDITED_MAX, SlopeClaim
 from .events import AuditEvent
 

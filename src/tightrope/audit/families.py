@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..errors import InvalidParameter, TightropeError, WorkExhausted
-from ..expression import Template
-from ..mechanisms.base import Mechanism
+from ..core.mechanisms.base import Mechanism
+from ..core.text.expressions import Template
+from ..core.values.errors import InvalidParameter, TightropeError, WorkExhausted
 from .evidence import narrowed
 
 NOISES = {"sigma": "Gaussian", "scale": "Laplace"}

@@ -17,10 +17,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import compute_budget
-from ..kernels.ball import upper_float, working_precision
-from ..kernels.directed import FEW, MILLIONS, TINIEST, round_up
-from ..kernels.enclosure import FloatArray
+from ..core.numerics.balls import upper_float, working_precision
+from ..core.numerics.enclosures import FloatArray
+from ..core.numerics.rounding import FEW, MILLIONS, TINIEST, round_up
+from ..core.values import compute_budget
 from .claims import SlopeClaim
 from .events import AuditEvent, certified_log
 from .tails import head_upper, tail_upper

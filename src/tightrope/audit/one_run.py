@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 
 from flint import arb
 
-from .. import compute_budget
-from ..kernels.ball import BITS_START, upper_float, working_precision
-from ..kernels.binomial import binomial_mass, binomial_tails
+from ..core.numerics.balls import BITS_START, upper_float, working_precision
+from ..core.numerics.counting import binomial_mass, binomial_tails
+from ..core.values import compute_budget
 from .claims import ClaimSlope, SlopeClaim
 from .events import AuditEvent
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import compute_budget
-from ..digits import rounded, short
-from ..errors import InvalidParameter, WorkExhausted
-from ..expression import parse
-from ..kernels.enclosure import FloatArray
-from ..mechanisms.base import Mechanism
+from ..core.mechanisms.base import Mechanism
+from ..core.numerics.enclosures import FloatArray
+from ..core.text.expressions import parse
+from ..core.values import compute_budget
+from ..core.values.calls import rounded, short
+from ..core.values.errors import InvalidParameter, WorkExhausted
+from ..core.values.question import Direction, Relation
 from ..plotting.style import COLOURS, DASHES, LABEL_WIDTH, SIZE, figure_of, sheet, tick, verbatim, wrapped
-from ..relation import Direction, Relation
 from .auditing import RARE_SHARE, SLOPES_GUESSES
 from .band import roc, roc_band
 from .certificates import multipliers

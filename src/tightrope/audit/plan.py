@@ -14,16 +14,14 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from .. import compute_budget
-from ..calls import checked, cut
-from ..digits import rounded, short
-from ..errors import InvalidParameter, WorkExhausted
-from ..expression import parse
-from ..kernels.enclosure import FloatArray
-from ..mechanisms.base import Mechanism
-from ..mechanisms.parameters import probability, real, whole
-from ..question import SECONDS
-from ..relation import Direction, Relation
+from ..core.mechanisms.base import Mechanism
+from ..core.mechanisms.parameters import probability, real, whole
+from ..core.numerics.enclosures import FloatArray
+from ..core.text.expressions import parse
+from ..core.values import compute_budget
+from ..core.values.calls import checked, cut, rounded, short
+from ..core.values.errors import InvalidParameter, WorkExhausted
+from ..core.values.question import SECONDS, Direction, Relation
 from .auditing import seconds_given
 from .claims import SlopeClaim, private_claim
 from .designs import ONE_RUN, RANDOM_SPLIT, RUNS, Settings, evidence_of_scores

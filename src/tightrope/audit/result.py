@@ -11,7 +11,7 @@ from html import escape
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from ..bound import FrozenMapping
+from ..core.values.bound import FrozenMapping
 from ..documents import Date, plain, write_dated
 from .certificates import Multipliers
 from .claims import ClaimSlope

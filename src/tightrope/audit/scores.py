@@ -14,12 +14,11 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from .. import compute_budget
-from ..calls import cut
-from ..errors import DataError, InvalidParameter
-from ..kernels.enclosure import FloatArray
-from ..mechanisms.data_file import SAMPLES_BYTES, data_file, opened
-from ..mechanisms.samples import Lines, parquet_table
+from ..core.mechanisms.samples import SAMPLES_BYTES, Lines, data_file, opened, parquet_table
+from ..core.numerics.enclosures import FloatArray
+from ..core.values import compute_budget
+from ..core.values.calls import cut
+from ..core.values.errors import DataError, InvalidParameter
 
 COLUMNS = ("score", "member", "run", "canary")
 NEEDED = COLUMNS[:2]

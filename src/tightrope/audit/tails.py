@@ -13,11 +13,11 @@ from __future__ import annotations
 import numpy as np
 from flint import arb
 
-from .. import compute_budget
-from ..kernels.ball import BITS_START, working_precision
-from ..kernels.directed import FEW, round_down, round_up
-from ..kernels.enclosure import Enclosure, FloatArray, enclosed, exact
-from ..kernels.fp_environment import float64
+from ..core.numerics.balls import BITS_START, working_precision
+from ..core.numerics.enclosures import Enclosure, FloatArray, enclosed, exact
+from ..core.numerics.fp_environment import float64
+from ..core.numerics.rounding import FEW, round_down, round_up
+from ..core.values import compute_budget
 
 TERM_ROUNDINGS = 8.0  # units that a term may lose for each term before it
 TERM_NEGLIGIBLE = 1e-18  # of the sum: terms below are covered by the remainder

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..digits import rounded, short
-from ..kernels.ball import BITS_START, lower_float, working_precision
-from ..mechanisms.base import Mechanism
-from ..relation import Relation
+from ..core.mechanisms.base import Mechanism
+from ..core.numerics.balls import BITS_START, lower_float, working_precision
+from ..core.values.calls import rounded, short
+from ..core.values.question import Relation
 from .betting import CoinBets, RoundBets
 from .claims import SlopeClaim
 from .designs import MEMBERS, NO_COIN, ONE_RUN, RANDOM_SPLIT, RUNS, Settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from math import inf
 from typing import Any
@@ -20,6 +21,7 @@ BELOW_BITS = 96  # and that a grid leaves out below
 TILT_EXPONENT_MAX = 24  # of a contour, as a power of two, and so is the least
 DEEP_LOG = -1500  # a log that is below those of all doubles
 ROUGH_BITS = 64
+TILT_GRAIN = 5  # tilts are powers of two by so many halvings of 1
 
 
 def chosen(
@@ -103,21 +105,33 @@ def saddle(terms: Sequence[Term], epsilon: arb) -> arb | None:
     with precision(ROUGH_BITS):
         if any(law.moments(arb(1), arb(0), 1) is None for law, _ in terms):
             return None
-        place, pace = arb(0), arb(2)
-        here = _height(terms, epsilon, place)
-        while pace > arb(2) ** -5 and here > DEEP_LOG:
+        place, pace = 0, 2 << TILT_GRAIN
+        here = _height(tuple(terms), epsilon, place)
+        while pace and here > DEEP_LOG:
             for other in (place + pace, place - pace):
-                if abs(other) <= TILT_EXPONENT_MAX and (there := _height(terms, epsilon, other)) < here:
+                if abs(other) <= TILT_EXPONENT_MAX << TILT_GRAIN and (
+                    (there := _height(tuple(terms), epsilon, other)) < here
+                ):
                     place, here = other, there
                     break
             else:
-                pace /= 2
-        return (arb(2) ** place).mid()
+                pace //= 2
+        return _tilt(place)
 
 
-def _height(terms: Sequence[Term], epsilon: arb, exponent: arb) -> arb:
-    tilt = (arb(2) ** exponent).mid()
-    return (cgf(terms, tilt) - tilt * epsilon - tilt.log() - tilt.log1p()).mid()
+def _tilt(exponent: int) -> arb:
+    return (arb(2) ** (arb(exponent) / (1 << TILT_GRAIN))).mid()
+
+
+def _height(terms: tuple[Term, ...], epsilon: arb, exponent: int) -> arb:
+    tilt = _tilt(exponent)
+    return (_cgf(terms, exponent) - tilt * epsilon - tilt.log() - tilt.log1p()).mid()
+
+
+@lru_cache(maxsize=512)
+def _cgf(terms: tuple[Term, ...], exponent: int) -> arb:
+    """Of one run at one tilt, for all of its questions."""
+    return cgf(terms, _tilt(exponent))
 
 
 def aliases(terms: Sequence[Term], epsilon: arb, tilt: arb, goal: int) -> tuple[arb, arb]:

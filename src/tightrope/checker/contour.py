@@ -13,13 +13,14 @@ The tilts c and s, the step and the number of nodes are choices, and every choic
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from flint import acb, arb
 
 from .choices import aliases
-from .law import Term, ceiling, cgf, infinite, precision
+from .law import CheckedLaw, Term, ceiling, cgf, infinite, precision
 
-LINE_NODES_MIN, LINE_NODES_MAX = 16, 40_000
+LINE_NODES_MIN, LINE_NODES_MAX = 32, 40_000
 CIRCLE_MAX = 400_000
 GUARD_BITS = 64
 
@@ -35,6 +36,7 @@ def enclosed(
     terms: Sequence[Term], epsilon: arb, tilt: arb, goal: int, late: Callable[[], bool]
 ) -> tuple[arb, arb] | None:
     """Lower and upper bound of delta(eps), about 2^-goal of Chernoff's bound apart; None where there is none."""
+    tilt = tilt.mid()
     with precision(GUARD_BITS + goal // 4):
         far, period = aliases(terms, epsilon, tilt, goal)
     if not (0 < tilt < far and period > 0):  # the one thing that is asked of these choices
@@ -134,13 +136,23 @@ def _reach(terms: Sequence[Term], tilt: arb, step: arb, goal: int, late: Callabl
         fallen = _fallen(terms, tilt, step * nodes)
         if fallen < arb(2) ** -goal:
             return nodes, fallen
-        nodes += (nodes + 1) // 2
+        nodes *= 2
     return None
 
 
 def _fallen(terms: Sequence[Term], tilt: arb, reach: arb) -> arb:
-    """At least prod (|M_i(tilt + it)|/M_i(tilt))^{k_i} for every t >= reach."""
+    """At least prod (|M_i(tilt + it)|/M_i(tilt))^{k_i} for every t >= reach, and for some before."""
+    halves = (reach.log() / arb.const_log2() * 2).lower().floor().unique_fmpz()
     product = arb(1)
+    if halves is None:
+        return product
     for law, uses in terms:
-        product *= (law.decay(tilt, reach).log() * uses).exp().upper()
+        product *= (_decay(law, *map(int, tilt.man_exp()), int(halves)).log() * uses).exp().upper()
     return product
+
+
+@lru_cache(maxsize=512)
+def _decay(law: CheckedLaw, mantissa: int, exponent: int, halves: int) -> arb:
+    """At the tilt mantissa 2^exponent, from a little before 2^(halves/2) on: once for many points."""
+    near = (arb(2) ** (arb(halves) / 2) * (1 - arb(2) ** -40)).mid()
+    return law.decay(arb(mantissa) * arb(2) ** exponent, near)

@@ -66,6 +66,14 @@ class CheckedLaw:
         """base and step > 0, where every finite loss is base + n step for an integer n."""
         return None
 
+    def shifted(self, size: int) -> CheckedLaw | None:
+        """The law of a group of `size` records: as often the shift, or what a chain of such laws comes to."""
+        return self if size == 1 else None
+
+    def witnesses(self) -> tuple[CheckedLaw, ...]:
+        """Laws that real neighbours show, each at every use; itself where they show this one."""
+        return (self,)
+
 
 Term = tuple[CheckedLaw, int]  # a law, and how often it is used
 

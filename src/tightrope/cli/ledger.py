@@ -26,7 +26,7 @@ PARTS: Mapping[str, tuple[click.Command, ...]] = MappingProxyType(
         "Jobs": (jobs.reserve, jobs.claim, jobs.commit, jobs.cancel, jobs.listing),
         "Keeping": (
             *(keeping.audit, keeping.verify, keeping.anchor, keeping.backup, keeping.export),
-            *(keeping.bring, keeping.migrate, keeping.freeze, keeping.recover),
+            *(keeping.bring, keeping.migrate, keeping.freeze, keeping.recover, keeping.clock),
         ),
         "Serving": (serving.token, serving.serve),
     }

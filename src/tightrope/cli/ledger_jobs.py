@@ -32,6 +32,7 @@ TTL_HELP = "Seconds after which it ends by itself: given back if it was never cl
 @click.option("--start", is_flag=True, help="Claim it at once: the job runs next.")
 @click.option("--claimant", metavar="TEXT", help=f"With --start. {CLAIMANT_HELP}")
 @click.option("--note", metavar="TEXT", default="", help="What it is for; it stays in the audit.")
+@click.option("--worse", is_flag=True, help="Consent to the upper end of a price that work ended early.")
 @SLACK_OPTION
 @ledger_options
 def reserve(access: Access, pairs: tuple[str, ...], key: str, claimant: str | None, **settings: Any) -> int:
@@ -141,8 +142,9 @@ def cancel(access: Access, identity: str, claimant: str | None, attest: str | No
 @click.command("jobs", short_help="The jobs of a budget: who holds what, and since when.")
 @click.argument("name")
 @click.option("--state", type=click.Choice(STATES), help="Only these: running ones may have crashed.")
+@click.option("--most", type=click.IntRange(min=1), default=1000, help="No more than so many; default: 1000.")
 @ledger_options
-def listing(access: Access, name: str, state: str | None) -> int:
+def listing(access: Access, name: str, state: str | None, most: int) -> int:
     """Jobs that were charged to a budget or to a part of it, the newest first; with a token, one's own.
 
     \b
@@ -152,7 +154,7 @@ def listing(access: Access, name: str, state: str | None) -> int:
     from ..extend.tables import aligned
 
     with access.opened() as ledger:
-        found = [reservation for reservation in ledger.reservations(name) if state in (None, reservation["state"])]
+        found = list(ledger.reservations(name, state=state, most=most))
     rows = [("id", "state", "made", "ends", "who", "job")]
     for each in found:
         ends = moment(each["expires"]) if each["state"] in ("reserved", "running") else ""

@@ -60,8 +60,9 @@ def audit(access: Access, root: str, after: int) -> int:
 @click.command("verify", short_help="Rebuild everything from the chains, and compare.")
 @ANCHOR_OPTION
 @click.option("--receipt", "receipts", metavar="TEXT", multiple=True, help="One that was given before; repeated.")
+@click.option("--prices", is_flag=True, help="Price every job again, too: none was charged less than it costs.")
 @ledger_options
-def verify(access: Access, anchored: str | None, receipts: tuple[str, ...]) -> int:
+def verify(access: Access, anchored: str | None, receipts: tuple[str, ...], prices: bool) -> int:
     """Reads every chain from its beginning, rebuilds all counters from it, and compares. Exit code 6: it does not hold.
 
     With an anchor or receipts from before, also that nothing was lost since: a ledger that lacks what its own key
@@ -71,17 +72,22 @@ def verify(access: Access, anchored: str | None, receipts: tuple[str, ...]) -> i
     tightrope ledger verify
     tightrope ledger verify --anchor 2026-11-16.anchor --key-file budget.key
     tightrope ledger verify --receipt census:12:5f0c... --json
+    tightrope ledger verify --prices
     """
     with access.opened() as ledger, spinner("reading the chains"):
         anchor = read_anchor_file(anchored)
         try:
-            found = ledger.verify(anchor, receipts)
+            found = {**ledger.verify(anchor, receipts), **(ledger.verify_prices() if prices else {})}
         except VerificationFailed as failed:
             return _failed(access, failed.findings)
         except WentBack as failed:
             return _failed(access, failed.findings, "an old backup was restored, or its audit was cut")
     compared = [f"  compared with {anchored}"] if anchored is not None else []
     counted = ", ".join(f"{found[name]:,} {name}" for name in ("lines", "roots", "reservations"))
+    if prices:
+        compared.append(f"  prices    {found['priced']:,} again, {found['cheaper']:,} of them are less now")
+    if prices and found["unknown"]:
+        compared.append(f"  unknown   {found['unknown']:,} older lines do not say with what slack they were priced")
     access.tell({"verified": True, **found}, "\n".join([f"verified: {counted}", *compared]))
     return 0
 
@@ -110,13 +116,13 @@ def anchor(access: Access, output: str | None) -> int:
         check_new(output, "an anchor")
     with access.opened() as ledger:
         found = ledger.anchor()
-    from ..extend.ledgers import canonical
+    from ..extend.ledgers import canonical, own_file
 
     text = canonical(found)  # as it is signed: with nothing added
     if output is None:
         say(text)
         return 0
-    with open(output, "x", encoding="utf-8") as file:
+    with open(output, "x", encoding="utf-8", opener=own_file) as file:
         file.write(text + "\n")
         file.flush()
         os.fsync(file.fileno())
@@ -164,16 +170,23 @@ def export(access: Access, place: str, again: bool) -> int:
 
 @click.command("import", short_help="A ledger from what export wrote, in an empty place.")
 @NEW_FILE
+@ANCHOR_OPTION
 @ledger_options
-def bring(access: Access, place: str) -> int:
+def bring(access: Access, place: str, anchored: str | None) -> int:
     """Rebuilds a ledger in an empty place from what export wrote; every line is verified before any is kept.
+
+    With a key file it must be signed by that key, with an anchor it must have all that this names.
 
     \b
     TIGHTROPE_LEDGER=postgresql://ledger@db/budgets tightrope ledger import ledger.jsonl
     """
     from .. import ledger
 
-    with spinner("reading the chains"), ledger.import_file(access.local, place, key_file=access.key_file) as made:
+    anchor = read_anchor_file(anchored)
+    with (
+        spinner("reading the chains"),
+        ledger.import_file(access.local, place, key_file=access.key_file, anchor=anchor) as made,
+    ):
         found = made.verify()
     access.tell({"import": place, **found}, f"imported {place}: {found['lines']:,} lines, {found['roots']:,} roots")
     return 0
@@ -215,6 +228,26 @@ def freeze(access: Access, root: str, why: str) -> int:
         state = next(str(budget["state"]) for budget in ledger.budgets() if budget["name"] == root)
         content = {"name": root, "state": state}
         access.tell(with_receipts(ledger, content), "\n".join([f"{root} is {state}", *receipt_lines(ledger)]))
+    return 0
+
+
+@click.command("clock", short_help="Go on from the clock, after one that ran ahead was set right.")
+@click.option("--why", metavar="TEXT", required=True, help="It stays in the audit.")
+@ledger_options
+def clock(access: Access, why: str) -> int:
+    """Time never runs backwards in a ledger: after a clock that ran ahead, it stands still until the clock is there.
+
+    This lets it go on from where the clock is now, with a line in every chain. What ended by the wrong clock stays so.
+
+    \b
+    tightrope ledger clock --why "the machine woke up in 2031; chrony set it right at 9:40"
+    """
+    with access.opened() as ledger:
+        found = ledger.set_clock(why)
+        from ..extend.budgets import moment
+
+        line = f"time goes on from {moment(found['to'])}; it stood at {moment(found['from'])}"
+        access.tell(with_receipts(ledger, found), "\n".join([line, *receipt_lines(ledger)]))
     return 0
 
 

@@ -13,6 +13,8 @@ from .ledger_options import Access, ledger_options
 from .output import complain
 
 ROLES_SAID = ("viewer", "analyst", "job", "auditor", "admin")
+MINUTELY = click.FloatRange(min=1)
+ALONE = ("127.0.0.1", "::1", "localhost")  # this machine
 DAY_SECONDS = 86_400.0
 SERVER_MISSING = f"the server needs starlette and uvicorn: {install_command('ledger')}"
 
@@ -66,6 +68,9 @@ def revoke(access: Access, name: str) -> int:
 @click.option("--host", help="Where to listen; default: 127.0.0.1, this machine alone.")
 @click.option("--port", type=click.IntRange(0, 65535), help="0: any that is free; default: 8765.")
 @click.option("--processes", type=click.IntRange(1, 64), help="That work out prices; default: one per core.")
+@click.option("--requests", type=MINUTELY, default=6000.0, help="Of one token in a minute; default: 6000.")
+@click.option("--price-seconds", type=MINUTELY, default=120.0, help="Of one token in a minute; default: 120.")
+@click.option("--refusals", type=MINUTELY, default=120.0, help="Of one token in a minute; default: 120.")
 @click.option("--anchor", "anchored", metavar="FILE", help="What the ledger must still have.")
 @click.option("--no-verify", is_flag=True, help="Answer before the whole audit was read again.")
 @ledger_options
@@ -79,6 +84,7 @@ def serve(access: Access, anchored: str | None, no_verify: bool, **settings: Any
     tightrope ledger serve --host 0.0.0.0 --port 8443 --processes 2
     """
     try:
+        from ..extend.ledger_server import Quotas
         from ..extend.ledger_server import serve as answer
     except ImportError as error:
         if error.name not in ("sqlalchemy", "psycopg", "starlette", "uvicorn"):
@@ -86,9 +92,14 @@ def serve(access: Access, anchored: str | None, no_verify: bool, **settings: Any
         raise InvalidParameter(SERVER_MISSING) from None
 
     def ready(address: str) -> None:
+        if settings["host"] not in (None, *ALONE):
+            complain(
+                f"it listens on {settings['host']} without encryption: without a proxy before it, tokens can be read"
+            )
         with suppress(OSError):  # whoever closed the output is served all the same
             access.tell({"address": address}, f"{address}\nAnswers until it is interrupted; Ctrl+C ends it.")
 
-    given = {name: value for name, value in settings.items() if value is not None}
+    quotas = Quotas(*(settings.pop(name) for name in ("requests", "price_seconds", "refusals")))
+    given = {name: value for name, value in settings.items() if value is not None} | {"quotas": quotas}
     answer(access.local, key_file=access.key_file, ready=ready, anchor=anchored, verify=not no_verify, **given)
     return 0

@@ -31,10 +31,18 @@ RUN_OPTIONS = (
     click.option(
         "--sampling",
         type=click.Choice([*LOADERS, ALL]),
-        default="poisson",
         help="How the loader makes batches. poisson (default): as Opacus does; shuffled: DataLoader(shuffle=True); "
         "all: one row each, which says what it is.",
     ),
+    click.option(
+        "--matrix",
+        metavar="WORD|FILE",
+        help="Noise that steps share, C^-1 Z, Z of deviation sigma: banded:K (K bands of the square root of running "
+        "sums), sqrt (all of them), bisr:K, tree, identity (default: none is shared), or a .csv or .json file with "
+        "the coefficients of a lower triangular Toeplitz C.",
+    ),
+    click.option("--bins", type=int, metavar="N", help="Each record draws one of N batches, once; instead of --batch."),
+    click.option("--separation", type=int, metavar="N", help="Epochs in any order, uses at least N steps apart."),
     click.option("--cap", type=int, metavar="N", help="With --sampling truncated: the most records of a batch."),
     click.option("--group", type=int, default=1, metavar="N", help="Records that one user may have; default: 1."),
     click.option(
@@ -75,6 +83,7 @@ def train(points: int | None, **given: Any) -> int:
       ... --table --plot epochs.png     epsilon by epoch
       ... --sampling all                one row per loader, each with its theorem
       ... --compare                     what other libraries report, and how far off
+      ... --matrix banded:16 --bins 64  noise that steps share, over batches that records draw
 
     '?' marks a number to find for --epsilon: the least sigma, the most epochs or steps, the largest batch, each with
     the next value, which is shown to miss. Two of them give a table, and so does a list of values.
@@ -116,7 +125,7 @@ def train(points: int | None, **given: Any) -> int:
 
 def _check_flags(order: TrainOrder, given: dict[str, Any]) -> None:
     """Flags that say nothing here are refused, with what they are for."""
-    one = order.plan["sampling"] != ALL and not order.lists
+    one = order.plan.get("sampling") != ALL and not order.lists
     if given["compared"] and not one:
         raise InvalidParameter("--compare is about one run: give every number and one --sampling, or one '?'")
     if given["accuracy"] is not None and order.unknown is not None:

@@ -49,6 +49,8 @@ class TrainAnswer:
     table: Frontier | Samplings | None = None
     epochs: Epochs | None = None
     comparison: Comparison | None = None
+    beside: str = ""  # what there is to compare with shared noise
+    monte_carlo: Any = None  # of jax-privacy, where it is installed: interop.jax_privacy.Estimate
     missed: str | None = None  # what was said of an accuracy that was not reached
     tabled: bool = False
     files: list[str] = field(default_factory=list)
@@ -97,6 +99,8 @@ class TrainAnswer:
             lines += ["", str(self.epochs)]
         if self.comparison is not None:
             lines += ["", *compared_text(self.comparison, self.run)]
+        if self.beside:
+            lines += ["", *fitted(self.beside, 0)]
         if self.files:
             lines += fitted(f"written: {', '.join(self.files)}")
         return "\n".join(lines)
@@ -138,7 +142,7 @@ def answered(order: TrainOrder, given: Mapping[str, Any]) -> TrainAnswer:
     answer = TrainAnswer(order, tabled=given["tabled"])
     manner = {"proof": given["proof"], "seconds": given["seconds"]}
     more = given["tabled"] or given["compared"] or given["picture"] or given["sheet"]
-    if order.plan["sampling"] == ALL or order.lists:
+    if order.plan.get("sampling") == ALL or order.lists:
         _ask(answer, order, given, manner)
         return answer
     with work.allowance(given["seconds"]):
@@ -149,17 +153,37 @@ def answered(order: TrainOrder, given: Mapping[str, Any]) -> TrainAnswer:
                 answer.epochs = answer.run.by_epoch(order.delta, **manner)
         if answer.run is not None and given["compared"]:
             with spinner("what other libraries report"):
-                known: dict[str, Any] = {**answer.run.parameters, "sampling": "poisson", "cap": None, "group": 1}
-                answer.comparison = tr.compare(
-                    training(**known), delta=order.delta, methods=ACCOUNTANTS, seconds=given["seconds"]
-                )
+                _compare(answer, order.delta, given["seconds"])
     return answer
+
+
+def _compare(answer: TrainAnswer, delta: float, seconds: float) -> None:
+    """Of noise that each step has for itself what accountants report; of shared noise jax-privacy's Monte Carlo."""
+    run = answer.run
+    assert run is not None
+    if not run.noise:
+        none: dict[str, Any] = dict.fromkeys(("cap", "bins", "separation"))
+        known: dict[str, Any] = {**run.parameters, **none, "sampling": "poisson", "group": 1}
+        answer.comparison = tr.compare(training(**known), delta=delta, methods=ACCOUNTANTS, seconds=seconds)
+    elif not isinstance(run.expanded, tr.MatrixMechanism) or run.expanded.bins is None or run.expanded.toeplitz is None:
+        answer.beside = (
+            "no other library reports a number for this noise over such batches; jax-privacy's Monte Carlo has one for "
+            "balls in bins, with a Toeplitz C"
+        )
+    else:
+        try:
+            from ..interop.jax_privacy import monte_carlo
+        except ImportError as error:
+            answer.beside = f"jax-privacy's Monte Carlo has a number for this run: {error}"
+            return
+        answer.monte_carlo = monte_carlo(run.expanded, delta)
+        answer.beside = answer.monte_carlo.said
 
 
 def _ask(answer: TrainAnswer, order: TrainOrder, given: Mapping[str, Any], manner: dict[str, Any]) -> None:
     """The question itself."""
     plan = dict(order.plan)
-    if plan["sampling"] == ALL:
+    if plan.get("sampling") == ALL:
         del plan["sampling"]
         with spinner("every loader in turn") as told:
             loaders = answer.table = by_sampling(order.delta, accuracy=given["accuracy"], told=told, **manner, **plan)

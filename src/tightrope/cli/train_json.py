@@ -45,6 +45,8 @@ def document(answer: TrainAnswer) -> str:
         ]
     if answer.comparison is not None:
         content["comparison"] = result.comparison_record(answer.comparison)
+    if answer.monte_carlo is not None:
+        content["monte_carlo"] = answer.monte_carlo.document()
     return documents.write_dated(content, given_date())
 
 
@@ -56,6 +58,7 @@ def run_document(run: training) -> dict[str, Any]:
         "steps": run.total_steps,
         "sampling": run.sampling,
         "assumed": LOADERS[run.sampling].assumed,
+        **({"noise": run.noise} if run.noise else {}),
         "relation": plain(run.relation),
         "group": run.group_size,
         "theorem": linked(run.sampling_theorem),

@@ -6,6 +6,7 @@ import csv
 import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..extend.wording import rounded, short
 UNKNOWN = "?"
 ALL = "all"
 SCHEDULE = ("steps", "sigma", "batch")
-SCHEDULE_MAX = 1 << 20  # bytes of a file
+FILE_MAX = 1 << 20  # characters
 LIST_POINTS = 7  # of a list that is left to us
 EPOCHS_SPAN, BATCH_SPAN = (1, 100), (64, 4096)  # from, to: what is common
 EXAMPLE = "tightrope train --records 60000 --batch 256 --epochs 15 --sigma 1.1 --delta 1e-5"
@@ -45,11 +46,12 @@ def read_order(given: Mapping[str, Any], points: int | None) -> TrainOrder:
     """The order of a command line: given has the options by their names, None for those left out."""
     schedule = read_schedule(given["schedule"]) if given["schedule"] else None
     numbers = {name: read_number(name, given[name]) for name in OPEN if given[name] is not None}
-    _check_given(given["records"], numbers, schedule is not None, given["epsilon"], given["delta"])
+    _check_given(given["records"], numbers, schedule is not None, given["epsilon"], given["delta"], given["bins"])
     unknowns = [name for name in UNKNOWNS if numbers.get(name) == UNKNOWN]
     unknown = unknowns[0] if unknowns else None
-    plan: dict[str, Any] = {"records": given["records"], "sampling": given["sampling"], "group": given["group"]}
-    plan |= {"cap": given["cap"]} if given["cap"] is not None else {}
+    plan: dict[str, Any] = {"records": given["records"], "group": given["group"]}
+    plan |= {name: given[name] for name in ("sampling", "cap", "bins", "separation") if given[name] is not None}
+    plan |= {} if given["matrix"] is None else read_matrix(given["matrix"])
     plan |= {"schedule": schedule} if schedule is not None else {}
     plan |= {name: value for name, value in numbers.items() if value != UNKNOWN}
     for name in unknowns[1:]:
@@ -131,15 +133,46 @@ def _phase_in_words(word: str) -> list[float]:
         ) from None
 
 
-def _schedule_file(path: str) -> list[list[float]]:
+def read_matrix(word: str) -> dict[str, Any]:
+    """A word for a matrix, or the coefficients in a file: a list of them, or {"inverse": [...]} of those of C^-1."""
+    if not word.lower().endswith((".csv", ".json")):
+        return {"matrix": word}
+    text = _file_text(word)
+    name, values = "toeplitz", None
+    if word.lower().endswith(".json"):
+        values = _json_of(word, text)
+        if isinstance(values, dict) and len(values) == 1 and next(iter(values)) in ("toeplitz", "inverse"):
+            name, values = next(iter(values.items()))
+    else:
+        cells = [cell.strip() for row in csv.reader(text.splitlines()) for cell in row if cell.strip()]
+        with suppress(ValueError):
+            values = list(map(float, cells))
+    if not isinstance(values, list) or not values or not all(type(value) in (int, float) for value in values):
+        raise DataError(
+            f"{word}: --matrix takes a file with a list of numbers, the coefficients of a lower triangular Toeplitz C, "
+            'or of its inverse, {"inverse": [...]}; other commands take any C: MatrixMechanism(matrix=[...])'
+        )
+    return {name: tuple(values)}
+
+
+def _file_text(path: str) -> str:
     with open(path, encoding="utf-8-sig", errors="replace") as file:
-        text = file.read(SCHEDULE_MAX + 1)
-    if len(text) > SCHEDULE_MAX:
-        raise DataError(f"{path} is longer than a schedule may be, {SCHEDULE_MAX:,} characters")
+        text = file.read(FILE_MAX + 1)
+    if len(text) > FILE_MAX:
+        raise DataError(f"{path} is longer than is read here, {FILE_MAX:,} characters")
+    return text
+
+
+def _json_of(path: str, text: str) -> Any:
     try:
-        records = json.loads(text) if path.lower().endswith(".json") else list(csv.DictReader(text.splitlines()))
+        return json.loads(text)
     except json.JSONDecodeError as error:
         raise DataError(f"{path} is not JSON: {error.msg} at line {error.lineno}") from None
+
+
+def _schedule_file(path: str) -> list[list[float]]:
+    text = _file_text(path)
+    records = _json_of(path, text) if path.lower().endswith(".json") else list(csv.DictReader(text.splitlines()))
     if not isinstance(records, list) or not records:
         raise DataError(f"{path} has no rows: a schedule is a list of {', '.join(SCHEDULE)}")
     return [_phase(path, place, record) for place, record in enumerate(records, 1)]
@@ -158,12 +191,19 @@ def _phase(path: str, place: int, record: object) -> list[float]:
 
 
 def _check_given(
-    records: int | None, numbers: Mapping[str, Number], scheduled: bool, epsilon: float | None, delta: float | None
+    records: int | None,
+    numbers: Mapping[str, Number],
+    scheduled: bool,
+    epsilon: float | None,
+    delta: float | None,
+    bins: int | None,
 ) -> None:
     """What is missing or too much, all of it in one line, with what to add."""
     missing = [] if records is not None else ["--records"]
     if not scheduled:
-        missing += [f"--{name}" for name in ("batch", "sigma") if name not in numbers]
+        missing += [
+            f"--{name}" for name in ("batch", "sigma") if name not in numbers and not (bins and name == "batch")
+        ]
         missing += [] if "epochs" in numbers or "steps" in numbers else ["--epochs (or --steps)"]
     if missing:
         raise InvalidParameter(f"train needs {', '.join(missing)}: {EXAMPLE}; '?' marks a number to find")

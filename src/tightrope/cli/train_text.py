@@ -48,6 +48,7 @@ def assumed(run: training, alone: bool = True) -> list[str]:
     return [
         *(fitted(stands) if alone else []),
         *fitted(f"assumed: {loader.assumed} (--sampling {run.sampling}){moved}; gradients clipped to 1"),
+        *(fitted(f"noise: {run.noise}; Z has deviation sigma, in units of the clipping norm") if run.noise else []),
         *(fitted(f"note: {CAUTIONS[run.sampling]}") if run.sampling in CAUTIONS else []),
         *fitted(f"such batches: {loader.met_in}; other loaders: --sampling {others}, or all for one row each"),
     ]
@@ -55,4 +56,4 @@ def assumed(run: training, alone: bool = True) -> list[str]:
 
 def as_options(message: str) -> str:
     """What a message writes as sampling='fixed', as --sampling fixed."""
-    return re.sub(r"sampling='(\w+)'", r"--sampling \1", message)
+    return re.sub(r"\b(sampling|matrix)='([\w:]+)'", r"--\1 \2", message)

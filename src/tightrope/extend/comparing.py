@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..compare.comparison import growth
-from ..compare.drawing import draw_growth
-from ..compare.report import lines as comparison_lines
-from ..compare.report import text as comparison_text
+from ..core.planning.comparison import growth
+from ..core.planning.methods import lines as comparison_lines
+from ..core.planning.methods import text as comparison_text
+from ..core.planning.pictures import draw_growth
 
 __all__ = [
     "comparison_lines",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..engines.selection import ENGINE_NAMES
-from ..question import AUTO, EngineSettings
+from ..core.engines.selection import ENGINE_NAMES
+from ..core.values.question import AUTO, EngineSettings
 
 __all__ = [
     "AUTO",

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from ..expression import LENGTH_MAX, Template, parse_template
-from ..expression.reader import Reader
-from ..expression.scan import has_unknown, line_of, scan, tree_of
-from ..kernels.nearest import FUNCTIONS
-from ..registry import JOINS, MECHANISMS, SECTIONS, TRANSFORMS, find_mechanism, find_transform, keywords, usage
-from ..transforms.refused import REFUSED
+from ..core.mechanisms.composition import REFUSED
+from ..core.numerics.search import FUNCTIONS
+from ..core.text.expressions import LENGTH_MAX, Reader, Template, has_unknown, line_of, parse_template, scan, tree_of
+from ..core.text.registry import (
+    JOINS,
+    MECHANISMS,
+    SECTIONS,
+    TRANSFORMS,
+    find_mechanism,
+    find_transform,
+    keywords,
+    usage,
+)
 
 __all__ = [
     "find_mechanism",

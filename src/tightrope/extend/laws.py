@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ..facets.finite import Atom, FiniteLaw
-from ..facets.lattice import Lattice, LatticeStep
-from ..pair import Pair
-from ..pairs.finite.laws import ListedLaw
-from ..pairs.finite.pair import FinitePair
+from ..core.losses.atoms import Atom, FiniteLaw, Lattice, LatticeStep
+from ..core.losses.capabilities import Moments
+from ..core.losses.finite.finite_pair import FinitePair
+from ..core.losses.finite.laws import ListedLaw
+from ..core.losses.operators.registered import condition_on_finite_loss
+from ..core.losses.pair import Pair
 
 __all__ = [
     "Atom",
@@ -15,5 +16,7 @@ __all__ = [
     "Lattice",
     "LatticeStep",
     "ListedLaw",
+    "Moments",
     "Pair",
+    "condition_on_finite_loss",
 ]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ..ledger.server.quotas import Quotas
 from ..ledger.server.serve import serve
 
 __all__ = [
+    "Quotas",
     "serve",
 ]

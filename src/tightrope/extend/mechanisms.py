@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from ..derived.poisson import rate_ends
-from ..mechanisms.base import confidence, leaves
-from ..mechanisms.data_file import GIVE_FILES
-from ..metrics.small_print import local as is_local
-from ..relation import neighbours
-from ..transforms.base import Transformation
-from ..transforms.best_of import BestOf
-from ..transforms.composition import IDENTITY, Composition, repeat, settled
-from ..transforms.group import group_sizes
-from ..transforms.parallel import Parallel
-from ..transforms.poisson import Poisson
-from ..transforms.random_allocation import RandomAllocation
-from ..transforms.shuffled_batches import ShuffledBatches
-from ..transforms.terms import terms_of
-from ..transforms.truncated_poisson import TruncatedPoisson
-from ..transforms.with_replacement import WithReplacement
-from ..transforms.without_replacement import WithoutReplacement
+from ..core.losses.operators.poisson import rate_ends
+from ..core.mechanisms.allocation import RandomAllocation, ShuffledBatches
+from ..core.mechanisms.base import confidence, leaves
+from ..core.mechanisms.best_of import BestOf
+from ..core.mechanisms.composition import IDENTITY, Composition, Transformation, repeat, settled, terms_of
+from ..core.mechanisms.fixed_size import WithoutReplacement, WithReplacement
+from ..core.mechanisms.groups import Parallel, group_sizes
+from ..core.mechanisms.poisson import Poisson, TruncatedPoisson
+from ..core.mechanisms.samples import GIVE_FILES
+from ..core.metrics.risk_wording import local as is_local
+from ..core.values.question import neighbours
 
 __all__ = [
     "BestOf",

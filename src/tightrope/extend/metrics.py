@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..account import by_epoch, grid
-from ..errors import agreed
-from ..metrics.law import Law, Told
-from ..metrics.rates import RATES_MAX
-from ..metrics.risk import notes as risk_notes
-from ..metrics.risk import risk as risk_of
+from ..core.accountant import by_epoch, grid
+from ..core.metrics.curve_points import RATES_MAX
+from ..core.metrics.law import Law, Told
+from ..core.metrics.read_risk import notes as risk_notes
+from ..core.metrics.read_risk import risk as risk_of
+from ..core.values.errors import agreed
 
 __all__ = [
     "agreed",

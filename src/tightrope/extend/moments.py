@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..convert.outward import minimise
-from ..facets.cumulant import cumulant_above
+from ..core.conversions.classical import minimise
+from ..core.losses.cgf import cumulant_above
 
 __all__ = [
     "cumulant_above",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ..kernels.nearest import nearest_exp, nearest_log
-from ..kernels.normal_shift import level as normal_level
-from ..kernels.normal_shift import normal_above, shift_above, shift_below
-from ..tradeoffs import complement
+from ..core.answers.tradeoff_curve import complement
+from ..core.numerics.balls import BITS_START, lower_float, upper_float, working_precision
+from ..core.numerics.normal import level as normal_level
+from ..core.numerics.normal import normal_above, shift_above, shift_below
+from ..core.numerics.search import nearest_exp, nearest_log
 
 __all__ = [
     "BITS_START",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..mechanisms.parameters import (
+from ..core.mechanisms.parameters import (
     WHOLE_MAX,
     finite,
     in_order,

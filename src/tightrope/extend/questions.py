@@ -7,9 +7,9 @@ from ..audit.designs import EXPLAINED as AUDIT_DESIGNS_EXPLAINED
 from ..audit.designs import TAILS as AUDIT_TAILS
 from ..audit.one_run import SIDES as AUDIT_SIDES
 from ..audit.scores import scores_of_text
-from ..calibrate.domain import GIVE_ENDS
-from ..calibrate.target import Limits
-from ..question import ARGUMENTS, LESS_IS_WORSE, SECONDS, Options, Question, ReportOptions, parsed, stated
+from ..core.planning.calibration import Limits
+from ..core.planning.domain import GIVE_ENDS
+from ..core.values.question import ARGUMENTS, LESS_IS_WORSE, SECONDS, Options, Question, ReportOptions, parsed, stated
 
 __all__ = [
     "ARGUMENTS",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..assumptions import notes, spoken_of
-from ..bound import why_wide
+from ..core.text.assumptions import notes, spoken_of
+from ..core.values.bound import why_wide
 from ..result import (
     Result,
     calibration,

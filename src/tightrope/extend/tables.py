@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..plans.report import linked
-from ..plans.report import samplings as samplings_text
+from ..core.planning.plan_text import linked
+from ..core.planning.plan_text import samplings as samplings_text
 from ..tables import Column, NotebookTable, Table, Tabled, aligned, exact
 
 __all__ = [

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..mechanisms.loaders import LOADERS
-from ..plans.samplings import CAUTIONS
-from ..plans.unknown import FOUND as UNKNOWNS_FOUND
-from ..plans.unknown import UNKNOWNS, solve
+from ..core.mechanisms.training import LOADERS
+from ..core.planning.samplings import CAUTIONS
+from ..core.planning.unknown import FOUND as UNKNOWNS_FOUND
+from ..core.planning.unknown import UNKNOWNS, solve
 
 __all__ = [
     "CAUTIONS",

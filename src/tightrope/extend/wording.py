@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from ..bound import FrozenMapping
-from ..calls import check_folder, checked, cut, listed, nearest, quoted, shortened
-from ..digits import FIXED_FROM, FIXED_TO, rounded, short, timed
+from ..core.values.bound import FrozenMapping
+from ..core.values.calls import (
+    FIXED_FROM,
+    FIXED_TO,
+    check_folder,
+    checked,
+    cut,
+    listed,
+    nearest,
+    quoted,
+    rounded,
+    short,
+    shortened,
+    timed,
+)
 from ..version import install_command
 
 __all__ = [

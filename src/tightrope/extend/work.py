@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..account import carried
-from ..compute_budget import POINT_SHARE, Meter, Rating, allowance, left, part, patience, share_of
-from ..known_deltas import sharing
+from ..core.accountant import carried
+from ..core.answers.known_deltas import sharing
+from ..core.values.compute_budget import POINT_SHARE, Meter, Rating, allowance, left, part, patience, share_of
 
 __all__ = [
     "allowance",

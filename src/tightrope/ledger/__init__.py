@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from .values import Status as Status
 
 MISSING = f"a ledger needs SQLAlchemy (and psycopg for PostgreSQL): {install_command('ledger')}"
+NOBODY = "_ledger"
 SECRET_MIN = 16  # bytes
 
 
@@ -84,15 +85,26 @@ def init(url: str, *, principal: str | None = None, key_file: str | Path | None 
     return Ledger(desk)
 
 
-def import_file(url: str, path: str | Path, *, key_file: str | Path | None = None) -> Ledger:
-    """A ledger rebuilt from what `Ledger.export` wrote, in an empty place; every line is verified."""
+def import_file(
+    url: str,
+    path: str | Path,
+    *,
+    key_file: str | Path | None = None,
+    anchor: str | Path | Mapping[str, Any] | None = None,
+) -> Ledger:
+    """A ledger rebuilt from what `Ledger.export` wrote, in an empty place; every line is verified.
+
+    key_file: the key of the ledger that it left, which must have signed it. anchor: what it must still have.
+    """
     desk = _desk(url, None, key_file)
     from . import maintenance
-    from .ledger import Ledger
+    from .ledger import Ledger, read_anchor
+
+    witness = read_anchor(anchor) if isinstance(anchor, (str, Path)) else anchor
 
     with _closed_on_error(desk), Path(path).open(encoding="utf-8") as file:
         try:
-            maintenance.imported(desk.database, iter(file))
+            maintenance.imported(desk.database, iter(file), desk.secret, witness)
         except UnicodeDecodeError:
             raise DataError(f"{path!s:.200} is not text in UTF-8, as an export is") from None
     return Ledger(desk)
@@ -116,6 +128,8 @@ def _desk(url: str, principal: str | None, key_file: str | Path | None) -> Local
         from .service import LocalService
         from .transactions.entry import Actor, text
     who = text(_user() if principal is None else principal, "principal (in whose name)", 200)
+    if who == NOBODY:
+        raise InvalidParameter(f"principal is not {NOBODY!r}: in that name the ledger itself acts")
     return LocalService(Database(url), Actor(who), secret=secret_of(key_file))
 
 

@@ -84,6 +84,7 @@ WHAT: Mapping[str, Callable[[Body], str]] = MappingProxyType(
         "freeze": _with("why"),
         "recover": lambda body: f"{body['why']}; {'what was left is burnt' if body['burn'] else 'nothing is burnt'}",
         "export": _with("why"),
+        "clock": lambda body: f"{body['why']}; from {moment(body['from'])} to {moment(body['to'])}",
         "token": _token,
         "revoke": _with("token"),
     }

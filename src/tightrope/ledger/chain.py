@@ -20,7 +20,7 @@ from sqlalchemy import Connection, bindparam, select, update
 from .. import DataError
 from . import tables
 
-SYSTEM = "_ledger"  # the chain of what concerns all roots: tokens, the beginning
+SYSTEM = "_ledger"  # the chain of what concerns all roots: tokens, the beginning; and who acts where nobody does
 GENESIS = "0" * 64
 MAC_LENGTH = 32
 _HEAD = select(tables.head).where(tables.head.c.root == bindparam("of"))
@@ -81,7 +81,7 @@ def append(connection: Connection, root: str, at: int, actor: str, body: Mapping
     """Writes one more line; whoever calls this holds the lock of the chain."""
     head = connection.execute(_HEAD, {"of": root}).one()
     written = canonical(body)
-    seq, moment = follows(head.seq, body), max(at, head.at)
+    seq, moment = follows(head.seq, body), int(body["to"]) if body["event"] == "clock" else max(at, head.at)
     line = AuditLine(
         root, seq, moment, actor, written, head.hash, line_hash(root, seq, moment, actor, written, head.hash)
     )

@@ -21,6 +21,7 @@ from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, bindparam, create_engine, event, make_url, select, text, update
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, IntegrityError, OperationalError, ProgrammingError
+from sqlalchemy.pool import NullPool
 
 from .. import DataError, InvalidParameter
 from . import tables
@@ -30,17 +31,27 @@ from .migrations import STEPS
 from .sqlite_file import FileConnection, begun, prepared
 
 NO_LEDGER = "a ledger is at sqlite:///FILE, postgresql://... or https://..."
-BUSY_SECONDS = 30.0
+BUSY_SECONDS = 20.0  # for which a lock is waited for that another process holds
 AGAIN_SECONDS = 15.0  # for which a database that went away is asked again
 REMOTE_FILES = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "glusterfs", "fuse.sshfs", "ncpfs", "beegfs")
+HELD = (
+    "another process has held the lock {name} for {seconds:g} seconds, and nothing was written: find it (fuser -v "
+    "{name}) and end it if it hangs"
+)
+HELD_ROWS = (
+    f"another session has held the lock of these chains for {BUSY_SECONDS:g} seconds, and nothing was written: "
+    "pg_stat_activity and pg_blocking_pids show it"
+)
 MAY_WRITE = " (chmod: whoever asks must be able to write to the ledger's file, -wal, -shm, -turn, and to the folder)"
 COLLISIONS_MAX, DUPLICATE = 5, "23505"  # and PostgreSQL's word for it
 PRIVILEGE = "42501"  # PostgreSQL: this role may not
 ABSENT = ("42P01", "42703", "3F000")  # a table, a column, a schema is not there
+LOCKED = "55P03"  # PostgreSQL: a lock was not given in time
 CONFLICTS = ("40001", "40P01")  # PostgreSQL's serialisation failure and deadlock
-NOW = {  # and the latest that was seen
-    "sqlite": "SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), (SELECT max(at) FROM head)",
-    "postgresql": "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT), (SELECT max(at) FROM head)",
+_SEEN = "(SELECT max(at) FROM head), (SELECT max(repairs) FROM ledger_schema)"
+NOW = {  # and the latest that was seen, and how often an administrator set that back
+    "sqlite": f"SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), {_SEEN}",
+    "postgresql": f"SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT), {_SEEN}",
 }
 LOCK = (
     select(tables.head.c.root)
@@ -51,6 +62,7 @@ LOCK = (
 SECRETS = ("password", "sslpassword", "oauth_client_secret")  # of PostgreSQL's options
 SAFE = ("fsync", "full_page_writes")  # of PostgreSQL: what was answered is lost without them
 
+BESIDE = ("-wal", "-shm", "-turn")  # of a file of SQLite
 TURN_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 
 Clock = Callable[[int], int]
@@ -74,7 +86,7 @@ class Database:
         self._clock, self._fault = clock, fault
         self._engine: Engine | None = None
         self._process = 0
-        self._latest = 0
+        self._latest = self._repairs = 0
         self._making = threading.Lock()
 
     @property
@@ -100,6 +112,13 @@ class Database:
             self._engine.dispose()
 
     def _made(self) -> Engine:
+        if self.dialect == "sqlite" and self._only_read():
+            place = f"{self.path.as_uri()}?{'mode=ro' if Path(f'{self.path}-wal').exists() else 'immutable=1'}"
+            return create_engine(
+                "sqlite+pysqlite://",
+                creator=lambda: sqlite3.connect(place, uri=True, factory=FileConnection, isolation_level=None),
+                poolclass=NullPool,
+            )
         if self.dialect == "sqlite":
             engine = create_engine(
                 self._parsed.set(drivername="sqlite+pysqlite"),
@@ -111,6 +130,10 @@ class Database:
         engine = create_engine(wanted, pool_pre_ping=True, pool_size=16, max_overflow=48, pool_use_lifo=True)
         event.listen(engine, "connect", _postgresql_connected)
         return engine
+
+    def _only_read(self) -> bool:
+        """Whether it is a copy on a disk, or with rights, that let nobody write: it is read as it lies there."""
+        return self.path.exists() and not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK))
 
     @contextmanager
     def _connected(self, turn: Callable[[], AbstractContextManager[object]] = nullcontext) -> Iterator[Connection]:
@@ -192,6 +215,7 @@ class Database:
             else:
                 with connection.begin():
                     connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
+                    connection.exec_driver_sql(f"SET LOCAL lock_timeout = {round(1000 * BUSY_SECONDS)}")
                     connection.execute(LOCK, {"roots": roots}).all()
                     yield connection
                     self._at("before-commit")
@@ -208,12 +232,10 @@ class Database:
         except ImportError:  # elsewhere SQLite's own waiting serves, without a line
             return nullcontext()
         turn = self._turn_file()
-        try:
-            fcntl.flock(turn, fcntl.LOCK_EX)
+        waiting = _Waiting(turn, lambda: fcntl.flock(turn, fcntl.LOCK_EX), lambda: fcntl.flock(turn, fcntl.LOCK_UN))
+        if waiting.given(BUSY_SECONDS):
             return turn
-        except BaseException:
-            turn.close()
-            raise
+        raise Unavailable(HELD.format(name=turn.name, seconds=BUSY_SECONDS))
 
     def _turn_file(self) -> FileIO:
         """The file beside the ledger's, with its rights and its group, whatever this process gives to new files.
@@ -222,7 +244,7 @@ class Database:
         """
         name = f"{self.path}-turn"
         try:
-            turn = FileIO(name, "r+", opener=lambda file, flags: os.open(file, flags | TURN_FLAGS | os.O_CREAT, 0o666))
+            turn = FileIO(name, "r+", opener=lambda file, flags: os.open(file, flags | TURN_FLAGS | os.O_CREAT, 0o600))
         except OSError as error:
             raise Unavailable(f"{name} cannot be written to: {error.strerror}{MAY_WRITE}", passing=False) from None
         mine = os.fstat(turn.fileno())
@@ -241,31 +263,61 @@ class Database:
         """Milliseconds since 1970 by the database's clock, which never runs backwards.
 
         The latest that was written is in the chains, the latest that this process has seen is kept here: a clock that
-        is set back makes no token good again, and nothing that was over.
+        is set back makes no token good again, and nothing that was over. After one that ran ahead an administrator sets
+        the latest back, on the record.
         """
-        found, latest = connection.exec_driver_sql(NOW[self.dialect]).one()
-        if self._clock is not None:
-            found = self._clock(found)
+        found, latest, repairs = self._looked(connection)
         with self._making:
-            self._latest = max(int(found), latest or 0, self._latest)
+            if repairs != self._repairs:
+                self._latest, self._repairs = 0, repairs
+            self._latest = max(found, latest, self._latest)
             return self._latest
+
+    def clock(self, connection: Connection) -> int:
+        """The database's clock as it is, whatever was seen before."""
+        return self._looked(connection)[0]
+
+    def _looked(self, connection: Connection) -> tuple[int, int, int]:
+        found, latest, repairs = connection.exec_driver_sql(NOW[self.dialect]).one()
+        return int(found if self._clock is None else self._clock(found)), latest or 0, repairs or 0
 
     def _at(self, point: str) -> None:
         if self._fault is not None:
             self._fault(point)
 
-    def prepare(self) -> int:
-        """Makes what is missing of the tables, step by step; the version reached."""
-        with self._connected(self._turn) as connection:
-            if self.dialect == "sqlite":
-                with begun(connection, "EXCLUSIVE"):
-                    self._take_steps(connection)
-                    connection.exec_driver_sql("COMMIT")
-            else:
-                with connection.begin():
-                    connection.execute(text("SELECT pg_advisory_xact_lock(7217841)"))
-                    self._take_steps(connection)
+    def prepare(self, then: Callable[[Connection], object] = lambda connection: None) -> int:
+        """Makes what is missing of the tables, and what is to be in them, or nothing of it; the version reached."""
+        made = self.dialect == "sqlite" and self._file_made()
+        try:
+            with self._connected(self._turn) as connection:
+                if self.dialect == "sqlite":
+                    with begun(connection, "EXCLUSIVE"):
+                        self._take_steps(connection)
+                        then(connection)
+                        connection.exec_driver_sql("COMMIT")
+                else:
+                    with connection.begin():
+                        connection.execute(text("SELECT pg_advisory_xact_lock(7217841)"))
+                        self._take_steps(connection)
+                        then(connection)
+        except BaseException:
+            if made:
+                self.close()
+                for end in ("", *BESIDE):
+                    with suppress(OSError):
+                        os.unlink(f"{self.path}{end}")
+            raise
         return len(STEPS)
+
+    def _file_made(self) -> bool:
+        """A new file, for its owner alone, or for the group of a folder that was made for one; False where it is."""
+        try:
+            like = self.path.parent.stat().st_mode
+            shared = like & stat.S_ISGID and like & stat.S_IWGRP
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o660 if shared else 0o600))
+        except OSError:  # it is there, or SQLite says why it cannot be
+            return False
+        return True
 
     def _take_steps(self, connection: Connection) -> None:
         version = _version(connection)
@@ -280,6 +332,51 @@ class Database:
             raise NotFound(f"there is no ledger at {self.shown}: tightrope ledger init makes one")
         with self._connected() as connection:
             return _version(connection)
+
+
+class _Waiting:
+    """A thread that waits in the kernel's line for a file's lock; where it is given up, it lets go of what it gets."""
+
+    def __init__(self, turn: FileIO, lock: Callable[[], None], unlock: Callable[[], None]) -> None:
+        self._turn, self._lock, self._unlock = turn, lock, unlock
+        self._over, self._deciding = threading.Event(), threading.Lock()
+        self._error: OSError | None = None
+        self._left = False
+        threading.Thread(target=self._wait, name="turn", daemon=True).start()
+
+    def _wait(self) -> None:
+        try:
+            self._lock()
+        except OSError as error:
+            self._error = error
+        with self._deciding:
+            self._over.set()
+            if self._left:
+                self._close()
+
+    def given(self, seconds: float) -> bool:
+        """Whether it has the lock; an interrupt gives it up too."""
+        try:
+            if self._over.wait(seconds) and self._error is None:
+                return True
+        except BaseException:
+            self._leave()
+            raise
+        self._leave()
+        if self._error is not None:
+            raise Unavailable(f"{self._turn.name!s} cannot be locked: {self._error.strerror}", passing=False)
+        return False
+
+    def _leave(self) -> None:
+        with self._deciding:
+            self._left = True
+            if self._over.is_set():
+                self._close()
+
+    def _close(self) -> None:
+        with suppress(OSError):
+            self._unlock()  # also for a process that was forked with the file open
+        self._turn.close()
 
 
 def _address(url: str) -> URL:
@@ -347,6 +444,8 @@ def _is_closing(error: OperationalError) -> bool:
 
 def _unavailable(error: OperationalError) -> Unavailable:
     """A file that cannot be written to will not be in a moment; one that somebody holds may."""
+    if getattr(error.orig, "sqlstate", None) == LOCKED:
+        return Unavailable(HELD_ROWS)
     lasting = isinstance(error.orig, sqlite3.Error) and "locked" not in str(error.orig)
     remedy = MAY_WRITE if lasting and "readonly" in str(error.orig) else ""
     return Unavailable(f"the ledger's database does not answer: {_reason(error)}{remedy}", passing=not lasting)

@@ -27,6 +27,7 @@ from .. import GDP, Mechanism, UnsupportedMechanism, WorkExhausted
 from ..extend import work
 from ..extend.numbers import BITS_START, normal_above, normal_level, shift_above, upper_float, working_precision
 from ..extend.wording import shortened
+from .filters.terms import ended_by_work
 
 CHECK_CELLS_FIRST, CHECK_CELLS = 48, 512  # roughly first, and finely where that is cheap
 FINE_SHARE = 0.125  # of the work that is left
@@ -43,11 +44,23 @@ class ProfileCorner(NamedTuple):
 
     epsilon: float
     delta: float
+    ended: bool = False  # whether work ended the search of it while its ends were far apart
 
 
-def least_square(job: Mechanism, floor: float, slack: float) -> float:
+class LeastSquare(NamedTuple):
+    """At or above the least c; ended where work ended the search of the profile that it pays for."""
+
+    square: float
+    ended: bool
+
+
+def least_square(job: Mechanism, floor: float, slack: float) -> LeastSquare:
     """At or above the least c; floor is mu0, slack is d > 0. UnsupportedMechanism where none is found."""
     corners = outline(job, floor, slack)
+    return LeastSquare(_paid(job, corners, floor, slack), any(corner.ended for corner in corners))
+
+
+def _paid(job: Mechanism, corners: Sequence[ProfileCorner], floor: float, slack: float) -> float:
     asked = max((_asked(corner, slack) for corner in corners), default=0.0)
     if not math.isfinite(asked):
         raise UnsupportedMechanism("no Gaussian is known that pays for it", mechanism=shortened(str(job)))
@@ -64,31 +77,34 @@ def outline(job: Mechanism, floor: float, slack: float) -> tuple[ProfileCorner, 
     """Upper ends of delta of the left side at rising epsilons from 0 on, the last at most the slack."""
     run = job + GDP(mu=floor) if floor > 0.0 else job
     with work.allowance(OUTLINE_SECONDS):
-        last = run.epsilon(slack).upper
+        bound = run.epsilon(slack)
+        last, ended = bound.upper, ended_by_work(bound)
         if not math.isfinite(last):
             raise UnsupportedMechanism(
                 f"no epsilon is known beyond which its delta is at most the slack {slack!r}; give a larger one",
                 mechanism=shortened(str(job)),
             )
         return (
-            (ProfileCorner(0.0, slack),) if last == 0.0 else _hull([*_corners(run, last), ProfileCorner(last, slack)])
+            (ProfileCorner(0.0, slack, ended),)
+            if last == 0.0
+            else _hull([*_corners(run, last, slack), ProfileCorner(last, slack, ended)])
         )
 
 
-def _corners(run: Mechanism, last: float) -> list[ProfileCorner]:
+def _corners(run: Mechanism, last: float, slack: float) -> list[ProfileCorner]:
     """Roughly, and where that took little of the work, finely too."""
     before = work.left()
-    found = _sampled(run, last, CHECK_CELLS_FIRST)
+    found = _sampled(run, last, CHECK_CELLS_FIRST, slack)
     if (before - work.left()) * CHECK_CELLS / CHECK_CELLS_FIRST <= FINE_SHARE * work.left():
         with suppress(WorkExhausted):
-            found += _sampled(run, last, CHECK_CELLS)
+            found += _sampled(run, last, CHECK_CELLS, slack)
     return found
 
 
-def _sampled(run: Mechanism, last: float, cells: int) -> list[ProfileCorner]:
-    """At so many epsilons below the last; what time does not allow is at most 1."""
+def _sampled(run: Mechanism, last: float, cells: int, slack: float) -> list[ProfileCorner]:
+    """At so many epsilons below the last; what work does not allow is at most 1."""
     curve = run.curve(epsilons=[last * index / cells for index in range(cells)])
-    return [ProfileCorner(place, bound.upper) for place, bound in curve]
+    return [ProfileCorner(place, bound.upper, bound.upper > slack and ended_by_work(bound)) for place, bound in curve]
 
 
 def _hull(corners: list[ProfileCorner]) -> tuple[ProfileCorner, ...]:

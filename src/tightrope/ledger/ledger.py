@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, TextIO
@@ -19,9 +20,11 @@ from uuid import uuid4
 
 from .. import InvalidParameter, Mechanism
 from . import chain, maintenance
-from .chain import hashed
-from .errors import Claimed, LedgerError, WrongState
+from .chain import AuditLine, hashed
+from .errors import Claimed, Denied, LedgerError, WrongState
 from .forking import GATE
+from .pricing import PriceHere
+from .repricing import repriced
 from .service import LedgerService, LocalService, Reply
 from .transactions.tokens import new_secret
 from .values import Job, Quote, Reservation, Status, moment
@@ -133,12 +136,15 @@ class Ledger:
         start: bool = False,
         slack: float | None = None,
         note: str = "",
+        worse: bool = False,
     ) -> Reservation:
         """Holds what these jobs cost, each on its budget and all above it, all or none; BudgetExhausted is final.
 
         The same key always has the same answer. start: the job is claimed by this process at once; who gets that answer
         first may run it (replayed is False), also where it was asked for again because the first answer was lost.
         ttl: seconds after which it ends by itself: given back where it was never claimed, else committed.
+        worse: consent to the upper end of a price that work ended before it was known well; without it such a job is
+        refused, and may be asked for again.
         """
         if not isinstance(jobs, Mapping):
             raise InvalidParameter('jobs says which budget pays for what, as in {"census": "Gaussian(sigma=10)"}')
@@ -148,6 +154,7 @@ class Ledger:
             "start": start,
             "slack": slack,
             "note": note,
+            **({"worse": True} if worse else {}),
         }
         once = _key(key)
         reply = self._begin("reserve", body, once) if start else self._ask("reserve", body, once)
@@ -171,20 +178,40 @@ class Ledger:
         """One that was made before, as it stands."""
         return Reservation(self, self._ask("reservation", {"reservation": identity}).content, True)
 
-    def reservations(self, name: str) -> tuple[Mapping[str, Any], ...]:
-        """Those of a budget, the newest first."""
-        return tuple(self._ask("reservations", {"name": name}).content["reservations"])
+    def reservations(
+        self, name: str, *, state: str | None = None, most: int | None = None
+    ) -> tuple[Mapping[str, Any], ...]:
+        """Those of a budget, the newest first; of one state, or at most so many."""
+        return tuple(islice(self._pages(name, state), most))
+
+    def _pages(self, name: str, state: str | None) -> Iterator[Mapping[str, Any]]:
+        """One page after the other, as they are needed."""
+        body = {"name": name} if state is None else {"name": name, "state": state}
+        while True:
+            page = self._ask("reservations", body).content
+            yield from page["reservations"]
+            if page.get("next") is None:
+                return
+            body["after"] = page["next"]
 
     @contextmanager
     def spend(
-        self, budget: str, job: Job, key: str, *, ttl: float = HOUR, slack: float | None = None, note: str = ""
+        self,
+        budget: str,
+        job: Job,
+        key: str,
+        *,
+        ttl: float = HOUR,
+        slack: float | None = None,
+        note: str = "",
+        worse: bool = False,
     ) -> Iterator[Reservation]:
         """Runs its body once, if it is paid for, and commits; an exception leaves it running, which counts as spent.
 
         With a key that was used before, the body does not run: Claimed. A job that took longer than ttl is spent
         already when it ends.
         """
-        spending = self.reserve({budget: job}, key, ttl=ttl, start=True, slack=slack, note=note)
+        spending = self.reserve({budget: job}, key, ttl=ttl, start=True, slack=slack, note=note, worse=worse)
         if spending.replayed:
             raise Claimed(
                 f"the job of key {key!r:.100} was begun before, and runs once: take a new key for another run"
@@ -212,6 +239,10 @@ class Ledger:
             if not found["more"]:
                 return
             after = found["lines"][-1]["seq"]
+
+    def set_clock(self, why: str) -> Mapping[str, Any]:
+        """Time goes on from the database's clock, after one that ran ahead and was set right; it stays in the audit."""
+        return self._ask("clock", {"why": why}).content
 
     def freeze(self, root: str, why: str) -> None:
         """Nothing more is answered for this root until it is recovered."""
@@ -246,6 +277,16 @@ class Ledger:
             raise LedgerError(HOLDERS_ONLY)
         return self._desk
 
+    def verify_prices(self) -> Mapping[str, Any]:
+        """Prices every job of the chains again, here: VerificationFailed where one was charged less than it costs.
+
+        Gives how many were priced, how many of them cost less now than they were charged, and how many older lines do
+        not say with what slack they were priced.
+        """
+        roots = [str(budget["name"]) for budget in self.budgets() if budget["parent"] is None]
+        pricer = self._desk.pricer if isinstance(self._desk, LocalService) else PriceHere()
+        return repriced(lambda: (AuditLine(**line) for root in roots for line in self.audit(root)), pricer)
+
     def verify(self, anchor: Mapping[str, Any] | None = None, receipts: Iterable[str] = ()) -> Mapping[str, Any]:
         """Rebuilds all tables from the audit and compares them; VerificationFailed, or WentBack against an anchor.
 
@@ -254,6 +295,8 @@ class Ledger:
         """
         if not isinstance(self._desk, LocalService):
             roots = [str(budget["name"]) for budget in self.budgets() if budget["parent"] is None]
+            if not roots:
+                raise Denied("nothing was verified, as this token sees no root: ask with one for an auditor")
             found = maintenance.verify_chains({root: self.audit(root) for root in roots}, anchor)
         else:
             with self._desk.database.read() as connection:
@@ -311,7 +354,7 @@ class Ledger:
         before, whose file was lost and imported nowhere.
         """
         desk, place = self._local(), Path(path)
-        with place.open("x", encoding="utf-8") as file:
+        with open(place, "x", encoding="utf-8", opener=own_file) as file:
             try:
                 count = self._exported(desk, file, again)
             except BaseException:
@@ -337,13 +380,18 @@ class Ledger:
                 leaving.add(each["name"])
                 self._ask("export", {"root": each["name"], "why": f"exported to {Path(file.name).name}"})
             with desk.database.read() as connection:
-                lines = maintenance.exported(connection, leaving)
+                lines = maintenance.exported(connection, leaving, desk.secret)
                 if lines is not None:  # else somebody began a root in between
                     return sum(file.write(line + "\n") > 0 for line in lines)
 
     def migrate(self, backup: str | Path | None = None) -> int:
         """Takes the steps that a newer program brings, between two verifications, with a backup before."""
         return maintenance.migrate(self._local().database, backup)
+
+
+def own_file(path: str, flags: int) -> int:
+    """An opener of files that nobody but their owner reads."""
+    return os.open(path, flags, 0o600)
 
 
 def read_anchor(path: str | Path) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Table, func, select
 
 from .. import DataError, InvalidParameter
 from . import chain, tables
@@ -26,12 +26,14 @@ from .errors import Conflict, NotFound, VerificationFailed, WentBack
 from .forking import GATE
 from .migrations import STEPS
 from .reading import read_lines
-from .replay import HOLDING, KEYS, Replay, broken, differences
+from .replay import HOLDING, KEYS, Replay, RowSums, broken, differences
 from .service import LocalService
 from .transactions import jobs
+from .units import UNITS_MAX
 from .values import moment
 
 FORMAT = "tightrope-ledger"
+DAMAGES_MAX = 20  # that are named
 ROWS_AT_A_TIME = 5000  # rows that are written at a time
 
 
@@ -70,27 +72,94 @@ def current(database: Database) -> None:
 
 
 def verify(connection: Connection) -> dict[str, Any]:
-    """Rebuilds everything from the chains and compares; VerificationFailed with what differs."""
-    replay = Replay()
-    roots = list(connection.execute(select(tables.head.c.root).order_by(tables.head.c.root)).scalars())
-    count = 0
-    for root in roots:
-        lines = read_lines(connection, root)
-        replay.chain(root, lines)
-        count += len(lines)
-    strays = connection.execute(select(tables.audit.c.root).where(tables.audit.c.root.not_in(roots)).distinct())
-    findings = replay.findings + [f"{root}: there are lines and no head" for root in strays.scalars()]
-    for table in tables.REBUILT:
-        stand = {
-            tuple(row[name] for name in KEYS[table.name]): dict(row)
-            for row in connection.execute(select(table)).mappings()
-        }
-        findings += differences(replay.tables[table.name], stand, table.name)
+    """Rebuilds everything from the chains and compares; VerificationFailed with what differs.
+
+    The chains are read once, and no more is held than what lives: rows of jobs that are over are compared by sums of
+    keyed hashes. Where these differ all is read again, and held, to name what does.
+    """
+    replay = Replay(keep=False)
+    count = _replayed(connection, replay)
+    findings = [*replay.findings, *_strays(connection)]
+    for table in _standing(connection):
+        if table not in tables.GROWING:
+            findings += _different(connection, replay, table)
     findings += broken(replay.tables["axis"].values())
+    replay.finish()
+    if findings or not _same_rows(connection, replay):
+        findings = _named(connection) or findings or ["a row of a job that is over is not the one that the chains give"]
+    findings += damaged(connection)
     if findings:
         raise VerificationFailed(tuple(findings))
+    roots = connection.execute(select(func.count()).select_from(tables.head)).scalar_one()
     reservations = connection.execute(select(func.count()).select_from(tables.reservation)).scalar_one()
-    return {"lines": count, "roots": len(roots) - 1, "reservations": reservations}
+    return {"lines": count, "roots": roots - 1, "reservations": reservations}
+
+
+def _named(connection: Connection) -> list[str]:
+    """All that differs, with every row held."""
+    replay = Replay()
+    _replayed(connection, replay)
+    findings = [*replay.findings, *_strays(connection)]
+    for table in _standing(connection):
+        findings += _different(connection, replay, table)
+    return findings + broken(replay.tables["axis"].values())
+
+
+def _replayed(connection: Connection, replay: Replay) -> int:
+    """All chains, line by line; how many lines."""
+    count = 0
+    for root in connection.execute(select(tables.head.c.root).order_by(tables.head.c.root)).scalars().all():
+        replay.begin(root)
+        for line in read_lines(connection, root):
+            replay.line(line)
+            count += 1
+    return count
+
+
+def _strays(connection: Connection) -> list[str]:
+    of = tables.audit.c
+    heads = select(tables.head.c.root)
+    strays = connection.execute(select(of.root).where(of.root.not_in(heads)).distinct())
+    return [f"{root}: there are lines and no head" for root in strays.scalars()]
+
+
+def _standing(connection: Connection) -> tuple[Table, ...]:
+    """The tables that this version of the ledger has."""
+    return tuple(table for table in tables.REBUILT if connection.dialect.has_table(connection, table.name))
+
+
+def _different(connection: Connection, replay: Replay, table: Table) -> list[str]:
+    rows = connection.execute(select(table)).mappings()
+    stand = {tuple(row[name] for name in KEYS[table.name]): dict(row) for row in rows}
+    return differences(replay.tables[table.name], stand, table.name)
+
+
+def _same_rows(connection: Connection, replay: Replay) -> bool:
+    """Whether the tables that grow with every job have the rows of the chains, and no others."""
+    assert replay.sums is not None
+    sums = RowSums(replay.sums.key)
+    for table in _standing(connection):
+        if table not in tables.GROWING:
+            continue
+        names = sorted(column.name for column in table.columns)
+        for row in connection.execution_options(yield_per=ROWS_AT_A_TIME).execute(select(table)).mappings():
+            if table is tables.answer:
+                for root, seq in json.loads(row["events"]):
+                    sums.add("answer", [row["principal"], row["key"], row["body_hash"], row["reply"], root, seq])
+            elif table is tables.charge:
+                sums.add("charge", [row["reservation"], row["budget"], row["name"], row["units"]])
+            else:
+                sums.add(table.name, [row[name] for name in names])
+    here = {table.name for table in _standing(connection)}
+    return sums.sums == {name: value for name, value in replay.sums.sums.items() if name in here}
+
+
+def damaged(connection: Connection) -> list[str]:
+    """What SQLite finds wrong in its file: a page or an index that no question above has met."""
+    if connection.dialect.name != "sqlite":
+        return []
+    found = connection.exec_driver_sql(f"PRAGMA integrity_check({DAMAGES_MAX})").scalars().all()
+    return [f"the file is damaged: {' '.join(each.split())}" for each in found if each != "ok"]
 
 
 def verify_chains(
@@ -127,13 +196,24 @@ def compare(connection: Connection, anchor: Mapping[str, Any]) -> None:
 
 def anchored(document: Mapping[str, Any]) -> Mapping[str, Any]:
     """An anchor that was read from somewhere; DataError where it is none."""
-    try:
-        for known in document["roots"].values():
-            int(known["seq"]), str(known["hash"]), dict(known["used"]), dict(known["dead"])
-        int(document["at"])
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise DataError("this is not an anchor, as tightrope ledger anchor writes it") from None
-    return document
+    match document:
+        case {"roots": dict(roots), "at": at} if _whole_number(at) and all(map(_is_anchored, roots.values())):
+            return document
+    raise DataError("this is not an anchor, as tightrope ledger anchor writes it")
+
+
+def _whole_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= UNITS_MAX
+
+
+def _is_anchored(known: object) -> bool:
+    """What an anchor has of one root."""
+    match known:
+        case {"seq": seq, "hash": str(), "used": dict(used), "dead": dict(dead)}:
+            counted = all(isinstance(each, dict) and all(map(_whole_number, each.values())) for each in used.values())
+            ended = all(isinstance(each, list) and all(isinstance(a, str) for a in each) for each in dead.values())
+            return _whole_number(seq) and counted and ended
+    return False
 
 
 def signed(anchor: Mapping[str, Any], secret: bytes | None) -> dict[str, Any]:
@@ -157,6 +237,7 @@ def backup(database: Database, target: str | Path) -> None:
         raise InvalidParameter("a PostgreSQL ledger is backed up by pg_basebackup or pg_dump --serializable-deferrable")
     if place.exists():
         raise InvalidParameter(f"{place} exists: a backup is a new file")
+    os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
         with GATE.using(), database.engine.connect() as connection:
             connection.exec_driver_sql("VACUUM INTO ?", (str(place),))
@@ -188,7 +269,7 @@ def migrate(database: Database, target: str | Path | None) -> int:
     return len(STEPS)
 
 
-def exported(connection: Connection, leaving: Iterable[str]) -> Iterator[str] | None:
+def exported(connection: Connection, leaving: Iterable[str], secret: bytes | None = None) -> Iterator[str] | None:
     """The chains of these roots and that of the ledger as lines of JSON, the first of which says how they end.
 
     None while another root is spent here: an export leaves nothing behind that could be forgotten.
@@ -198,24 +279,37 @@ def exported(connection: Connection, leaving: Iterable[str]) -> Iterator[str] | 
         return None
     wanted = tables.head.c.root.in_([SYSTEM, *leaving])
     heads = connection.execute(select(tables.head).where(wanted).order_by(tables.head.c.root)).all()
-    return _lines(connection, {row.root: [row.seq, row.hash] for row in heads})
+    return _lines(connection, {row.root: [row.seq, row.hash] for row in heads}, secret)
 
 
-def _lines(connection: Connection, heads: Mapping[str, list[Any]]) -> Iterator[str]:
-    yield canonical({"format": FORMAT, "version": len(STEPS), "heads": heads})
+def _lines(connection: Connection, heads: Mapping[str, list[Any]], secret: bytes | None) -> Iterator[str]:
+    """The first line names the last of every chain, so that one proof of the key is for all of them."""
+    yield canonical(signed({"format": FORMAT, "version": len(STEPS), "heads": heads}, secret))
     for root in heads:
         for line in read_lines(connection, root):
             yield canonical(line.document())
 
 
-def imported(database: Database, lines: Iterator[str]) -> int:
-    """Rebuilds a ledger from its chains, in an empty place; what was exported for good is open here again."""
+def imported(
+    database: Database, lines: Iterator[str], secret: bytes | None = None, anchor: Mapping[str, Any] | None = None
+) -> int:
+    """Rebuilds a ledger from its chains, in an empty place; what was exported for good is open here again.
+
+    secret: the key of the ledger that it comes from, which must have signed it; anchor: what it must still have.
+    """
     first = _document(next(lines, ""))
-    if first.get("format") != FORMAT or first.get("version") != len(STEPS):
-        raise DataError(f"this is not an export of a ledger of version {len(STEPS)}")
+    version = first.get("version")
+    if first.get("format") != FORMAT or isinstance(version, bool) or version not in range(1, len(STEPS) + 1):
+        raise DataError(f"this is not an export of a ledger of version 1 to {len(STEPS)}")
     heads = first.get("heads")
-    if not isinstance(heads, dict):
+    if not isinstance(heads, dict) or not all(_is_head(each) for each in heads.values()):
         raise DataError("the first line of an export names the last line of each chain")
+    if secret is not None and not authentic(first, secret) and ("mac" in first or anchor is None):
+        how = "with another key, or changed since" if "mac" in first else "without a key, so that nobody answers for it"
+        raise DataError(
+            f"this export was made {how}: import it with the key of the ledger that it left, or, with an anchor of "
+            "that ledger, without a key"
+        )
     replay, read = Replay(), []
     for root in heads:
         replay.begin(str(root))
@@ -223,18 +317,40 @@ def imported(database: Database, lines: Iterator[str]) -> int:
         found = _document(text)
         try:
             line = AuditLine(**found)
+            if not isinstance(line.root, str) or not isinstance(line.body, str) or not _is_head([line.seq, line.hash]):
+                raise TypeError
             replay.line(line)
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, AttributeError, ValueError, RecursionError):
             raise DataError("a line of the export is no line of an audit") from None
         read.append(line)
     findings = [*replay.findings, *broken(replay.tables["axis"].values()), *_cut(replay, heads)]
     if findings:
         raise VerificationFailed(tuple(findings))
+    if anchor is not None:
+        _expect_anchored(read, anchor)
     if database.exists:
         raise Conflict(f"there is a ledger at {database.shown} already: an import is for an empty place")
-    database.prepare()
-    database.write(lambda connection: _written(connection, replay, read), [])
+    database.prepare(lambda connection: _written(connection, replay, read))
     return len(read)
+
+
+def _is_head(value: object) -> bool:
+    """Whether it is the number of a line and its hash."""
+    match value:
+        case [int(seq), str()]:
+            return not isinstance(seq, bool) and seq >= 0
+    return False
+
+
+def _expect_anchored(lines: Iterable[AuditLine], anchor: Mapping[str, Any]) -> None:
+    """WentBack where the lines lack one that the anchor names."""
+    known = {(line.root, line.seq): line.hash for line in lines}
+    heads = {root: each for root, each in anchored(anchor)["roots"].items() if each["seq"]}
+    missing = [
+        (root, int(each["seq"])) for root, each in heads.items() if known.get((root, each["seq"])) != each["hash"]
+    ]
+    if missing:
+        raise WentBack.of(missing, f"the anchor of {moment(anchor['at'])}")
 
 
 def _cut(replay: Replay, heads: Mapping[str, Any]) -> list[str]:
@@ -254,7 +370,7 @@ def _cut(replay: Replay, heads: Mapping[str, Any]) -> list[str]:
 def _document(text: str) -> dict[str, Any]:
     try:
         document = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
         raise DataError("an export holds one JSON object on each line")
@@ -283,7 +399,7 @@ def _written(connection: Connection, replay: Replay, lines: list[AuditLine]) -> 
     here = {row["id"] for row in replay.tables["budget"].values() if row["parent"] is None}
     apart = [row for row in map(dict, replay.tables["reservation"].values()) if not _whole(row, here)]
     for row in apart:  # a job of a root that is elsewhere can end in no chain here: it counts as run
-        jobs.settle(connection, row["id"])
+        jobs.settle(connection, jobs.found_row(connection, row["id"]))
     for root in sorted(here):
         connection.execute(tables.budget.update().where(tables.budget.c.id == root).values(state="open"))
         settled = [row["id"] for row in apart if root in json.loads(row["roots"])]

@@ -95,8 +95,12 @@ def _postgresql_trigger(
     )
 
 
+def _split(statements: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in statements.split(";") if word.strip())
+
+
 def _statements(**types: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in _TABLES.format(**types).split(";") if word.strip())
+    return _split(_TABLES.format(**types))
 
 
 FIRST: Statements = {
@@ -115,4 +119,38 @@ FIRST: Statements = {
     ),
 }
 
-STEPS: tuple[Statements, ...] = (FIRST,)
+# How many jobs of each state a budget has, and which, the newest first: counted as they move, not when somebody looks.
+_LOOKED_UP = """
+ALTER TABLE ledger_schema ADD COLUMN repairs {int} NOT NULL DEFAULT 0;
+DROP INDEX charge_axis;
+CREATE TABLE tally (
+  budget TEXT NOT NULL REFERENCES budget (id),
+  state TEXT NOT NULL CHECK (state IN ('reserved', 'running', 'committed', 'cancelled', 'refused')),
+  number {int} NOT NULL CHECK (number >= 0), PRIMARY KEY (budget, state)){strict};
+CREATE TABLE place (
+  budget TEXT NOT NULL REFERENCES budget (id), made {int} NOT NULL,
+  reservation TEXT NOT NULL REFERENCES reservation (id), principal TEXT NOT NULL,
+  PRIMARY KEY (budget, made, reservation)){strict};
+CREATE INDEX place_mine ON place (budget, principal, made, reservation);
+INSERT INTO place (budget, made, reservation, principal)
+  SELECT DISTINCT c.budget, r.made, r.id, r.principal FROM charge AS c JOIN reservation AS r ON r.id = c.reservation;
+INSERT INTO tally (budget, state, number)
+  SELECT b.id, s.state, (SELECT count(*) FROM place AS p JOIN reservation AS r ON r.id = p.reservation
+                         WHERE p.budget = b.id AND r.state = s.state)
+  FROM budget AS b CROSS JOIN (SELECT 'reserved' AS state UNION ALL SELECT 'running' UNION ALL SELECT 'committed'
+                               UNION ALL SELECT 'cancelled' UNION ALL SELECT 'refused') AS s;
+WITH RECURSIVE way (leaf, id) AS (
+  SELECT id, id FROM budget
+  UNION ALL SELECT way.leaf, b.parent FROM way JOIN budget AS b ON b.id = way.id WHERE b.parent IS NOT NULL),
+meant (reservation, budget) AS (
+  SELECT DISTINCT r.id, way.id FROM reservation AS r CROSS JOIN {names} JOIN way ON way.leaf = j.key
+  WHERE r.state = 'refused')
+UPDATE tally SET number = (SELECT count(*) FROM meant WHERE meant.budget = tally.budget) WHERE state = 'refused'
+"""
+
+SECOND: Statements = {
+    "sqlite": _split(_LOOKED_UP.format(int="INTEGER", strict=" STRICT", names="json_each(r.jobs) AS j")),
+    "postgresql": _split(_LOOKED_UP.format(int="BIGINT", strict="", names="LATERAL json_each(r.jobs::json) AS j")),
+}
+
+STEPS: tuple[Statements, ...] = (FIRST, SECOND)

@@ -168,7 +168,7 @@ def _renew_checked(body: Body) -> dict[str, Any]:
 
 
 def _reserve_checked(body: Body) -> dict[str, Any]:
-    _known(body, ("jobs", "ttl", "start", "slack", "note"))
+    _known(body, ("jobs", "ttl", "start", "slack", "note", "worse"))
     given = body.get("jobs")
     if not isinstance(given, Mapping) or not 1 <= len(given) <= JOBS_MAX:
         raise InvalidParameter(f"jobs holds 1 to {JOBS_MAX} budgets, each with the job that it pays for")
@@ -179,6 +179,9 @@ def _reserve_checked(body: Body) -> dict[str, Any]:
         "start": _flag(body, "start"),
         "slack": _number(body, "slack"),
         "note": note and text(note, "note"),
+        **(
+            {"worse": True} if _flag(body, "worse") else {}
+        ),  # so that what was asked before this was known has its hash
     }
 
 
@@ -335,6 +338,11 @@ def _recover(asking: LedgerRequest) -> Recorded:
     return tokens.recover(asking) if asking.body["root"] == SYSTEM else budgets.recover(asking)
 
 
+def _clock_prepare(asking: LedgerRequest, pricer: Pricer) -> Later:
+    locked = exchange.all_chains(asking.connection)
+    return lambda: locked
+
+
 WRITES: Mapping[str, Write] = {
     "create": Write(_create_checked, _create_allow, _create_roots, budgets.create, _create_prepare),
     "renew": Write(_renew_checked, _admin_of("name"), _root_of("name"), budgets.renew, _renew_prepare),
@@ -358,6 +366,13 @@ WRITES: Mapping[str, Write] = {
         lambda asking: reading.administer(asking, None),
         lambda asking: (SYSTEM,),
         tokens.revoke,
+    ),
+    "clock": Write(
+        lambda body: {"why": text(body.get("why"), "why")},
+        lambda asking: reading.administer(asking, None),
+        lambda asking: exchange.all_chains(asking.connection),
+        exchange.set_clock,
+        _clock_prepare,
     ),
     "expire": Write(  # what is due ends before any request is answered: this asks for nothing more
         lambda body: {},

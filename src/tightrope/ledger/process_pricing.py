@@ -1,19 +1,24 @@
 """Prices worked out in processes of their own, so that no job that somebody sends can hurt the server.
 
-A process is started by a command, not forked, with one thread of numpy and a limit of memory; it is ended when a job
-takes longer than its time, and it ends by itself when the server does. A job whose process died is refused in one line.
+A process is started by a command, not forked, with one thread of numpy and a limit of memory; it ends by itself when
+the server does. Work units end a price, whatever the load of the machine. A process that worked for much longer than
+these are rated at is ended, and its job refused; one that a busy machine gave no time is ended later, and its job may
+be asked for again. A job whose process died is refused in one line.
 Threads that ask wait for a free process, so many and so long; others are told that the ledger is busy.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
+from pathlib import Path
 from queue import Empty, LifoQueue
+from time import monotonic
 from typing import Any
 
 from .. import InvalidParameter, UnsupportedMechanism
@@ -23,17 +28,20 @@ from .filters.base import BudgetAxis, Design, Price, Wanted
 from .pricing import PRICE_SECONDS, Pricer
 from .service import again
 
-PRICE_PATIENCE = 4.0 * PRICE_SECONDS  # by the clock: work rated at PRICE_SECONDS ends before, on a busy machine too
-DESIGN_SECONDS = 45.0
+PRICE_PATIENCE = 2.0 * PRICE_SECONDS  # by the clock, of a process that the machine gave its time
+DESIGN_SECONDS = 60.0
+BUSY_FACTOR = 8.0  # so many times as long, where the machine gave it less than this share of it
+BUSY_SHARE = 0.5
 PRICING_READY_SECONDS = 60.0
 PRICING_HELD_MAX = 700 << 20  # bytes: a process that held more is replaced by a new one
-TURN_SECONDS = 15.0  # for which a job waits for a process
-PRICES_WAITING_MAX = 8  # jobs that wait: the server's other threads go on with what needs no price
+TURN_SECONDS = 30.0  # for which a job waits for a process
+PRICES_WAITING_MAX = 32  # jobs that wait, in threads that nothing else needs
 PROCESS_DIED = "the process that worked out what it costs ended (too much memory, perhaps): a simpler job may do"
 PROCESS_LATE = (
-    f"what it costs was not found in {PRICE_SECONDS:g} seconds, and the attempt was ended: a simpler job may do"
+    f"what it costs was not found in {PRICE_PATIENCE:g} seconds, and the attempt was ended: a simpler job may do"
 )
 DESIGN_LATE = f"the budget could not be worked out in {DESIGN_SECONDS:g} seconds: a simpler plan may do"
+MACHINE_BUSY = "the machine is too busy to work out what it costs: ask again in a moment, with the same key"
 PRICES_BUSY = "all processes that work out prices are busy: ask again in a moment"
 
 
@@ -66,7 +74,7 @@ class ProcessPricer(Pricer):
     def _found(self, kind: str, shared: Mapping[str, Any], expression: str, slack: float | None) -> Price:
         late = UnsupportedMechanism(PROCESS_LATE, mechanism=f"{expression:.200}")
         found = self._asked({"price": [kind, dict(shared), expression, slack]}, PRICE_PATIENCE, late)
-        return Price(found["units"], found["additive"], found["evidence"])
+        return Price(**found)
 
     def design(self, kind: str, wanted: Wanted, inherited: Mapping[str, Any] | None) -> Design:
         asked = {**asdict(wanted), "relation": wanted.relation.value}
@@ -135,6 +143,8 @@ class _Pricing:
         reply = watched.line({"id": self._number, **order})
         if reply is None or reply["id"] != self._number:  # no answer is ever taken for that of another job
             self.end()
+            if watched.starved:
+                raise Unavailable(MACHINE_BUSY)
             raise late if watched.late else UnsupportedMechanism(PROCESS_DIED, mechanism="this job")
         if watched.late or reply["held"] > PRICING_HELD_MAX:
             self.end()
@@ -154,30 +164,56 @@ class _Pricing:
                     pipe.close()
 
 
+def used_seconds(process: int) -> float:
+    """What a processor has given to it; where that is not told, it is taken to have had all that it wanted."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text("utf-8").rpartition(")")[2].split()
+    except OSError:
+        return monotonic()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class _Watched:
     """One exchange with a process that is killed when its time is over: then its output ends, and so the waiting."""
 
     def __init__(self, process: subprocess.Popen[bytes], patience: float) -> None:
         self._process = process
         self._patience = patience
-        self.late = False
+        self.late = self.starved = self._over = False
+        self._arming = threading.Lock()
+        self._before = used_seconds(process.pid)
 
     def line(self, order: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
         """The answer to an order, or the next line; None where the process ended first."""
-        timer = threading.Timer(work.patience(self._patience), self._end)
-        timer.daemon = True
-        timer.start()
+        self._arm(BUSY_FACTOR)
         try:
             return self._exchanged(order)
         except OSError:
             return None
         finally:
-            timer.cancel()
-            timer.join()  # after this, late is true or never will be
+            with self._arming:
+                self._over = True
+                self._timer.cancel()
+            self._timer.join()  # after this, late is true or never will be
 
-    def _end(self) -> None:
-        self.late = True
-        self._process.kill()
+    def _arm(self, times: float) -> None:
+        with self._arming:
+            if not self._over:
+                self._timer = threading.Timer(work.patience(self._patience), self._look, (times - 1.0,))
+                self._timer.daemon = True
+                self._timer.start()
+
+    def _look(self, times: float = 0.0) -> None:
+        """Its time is over, unless the machine gave it little of it: then once more, so many times."""
+        took = used_seconds(self._process.pid) - self._before
+        if took >= BUSY_SHARE * self._patience:
+            self.late = True
+        elif times <= 0.0:
+            self.late = self.starved = True
+        if self.late:
+            self._process.kill()
+        else:
+            self._arm(times)
 
     def _exchanged(self, order: Mapping[str, Any] | None) -> dict[str, Any] | None:
         assert self._process.stdin is not None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, select, tuple_
 
 from .. import InvalidParameter
 from . import tables
@@ -17,14 +18,16 @@ from .history import past
 from .pricing import Pricer, read_job
 from .transactions import jobs
 from .transactions.entry import LedgerRequest
-from .transactions.fit import fit, more, spread
+from .transactions.fit import fit, more, spread, unsettled
 from .transactions.tree import BudgetNode, Counter, counters, node, path
 
 AUDIT_LINES_MAX = 1000  # of the audit in one answer
+LINES_HELD = 500  # of the audit, where all are read
 RESERVATIONS_MAX = 1000  # reservations in one answer
 IN_PARTITIONS = "each partition has its own: a block was charged to what stands above it when it was made"
 RECOVERED = "the budget was recovered: what was used in the lines that were lost is not known"
 Later = Callable[[], Mapping[str, Any]]
+_NEXT = re.compile(r"([0-9]{1,18})\.([0-9a-f]{1,64})")
 
 
 def visible(asking: LedgerRequest, name: str) -> BudgetNode:
@@ -170,13 +173,9 @@ def _axis(counter: Counter) -> dict[str, Any]:
 
 def _states(connection: Connection, budget: BudgetNode) -> dict[str, int]:
     """How many reservations of each state were charged to a budget, and how many for it or a part were refused."""
-    of, charge = tables.reservation.c, tables.charge.c
-    mine = select(charge.reservation).where(charge.budget == budget.id).distinct()
-    rows = connection.execute(select(of.state, func.count()).where(of.id.in_(mine)).group_by(of.state))
-    refused = connection.execute(select(of.jobs).where(of.state == "refused")).scalars().all()
-    beneath = parts_of(connection, budget) if refused else set()
-    count = sum(1 for each in refused if beneath & json.loads(each).keys())
-    return {row[0]: row[1] for row in rows} | ({"refused": count} if count else {})
+    of = tables.tally.c
+    rows = connection.execute(select(of.state, of.number).where(of.budget == budget.id, of.number > 0))
+    return {row.state: row.number for row in rows}
 
 
 def parts_of(connection: Connection, budget: BudgetNode) -> set[str]:
@@ -214,6 +213,7 @@ def _further(asking: LedgerRequest, budget_node: BudgetNode, pricer: Pricer) -> 
             "units": dict(price.units),
             "additive": price.additive,
             "evidence": dict(price.evidence),
+            "unsettled": unsettled([way], axes, {budget_node.id: price}),
         }
 
     return later
@@ -227,16 +227,17 @@ def quote(asking: LedgerRequest, pricer: Pricer) -> Later:
 def history(asking: LedgerRequest, pricer: Pricer) -> Later:
     """What was held and spent of a budget after each line of its chain that moved it."""
     budget_node = visible(asking, str(asking.body.get("name")))
-    lines = read_lines(asking.connection, budget_node.root)
-    return lambda: {"name": budget_node.id, "moments": past(budget_node.root, lines, budget_node.id)[1]}
+    moments = past(budget_node.root, read_lines(asking.connection, budget_node.root), budget_node.id, keep=False)[1]
+    return lambda: {"name": budget_node.id, "moments": moments}
 
 
-def read_lines(connection: Connection, root: str, after: int = 0, most: int | None = None) -> list[AuditLine]:
-    """Lines of a chain, in order."""
+def read_lines(connection: Connection, root: str, after: int = 0, most: int | None = None) -> Iterator[AuditLine]:
+    """Lines of a chain, in order, as they are asked for: no more of them are held than some."""
     of = tables.audit.c
     query = select(tables.audit).where(of.root == root, of.seq > after).order_by(of.seq)
-    rows = connection.execute(query if most is None else query.limit(most))
-    return [AuditLine(row.root, row.seq, row.at, row.actor, row.body, row.prev, row.hash) for row in rows]
+    rows = connection.execution_options(yield_per=LINES_HELD).execute(query if most is None else query.limit(most))
+    for row in rows:
+        yield AuditLine(row.root, row.seq, row.at, row.actor, row.body, row.prev, row.hash)
 
 
 def reservation(asking: LedgerRequest, pricer: Pricer) -> Later:
@@ -247,17 +248,37 @@ def reservation(asking: LedgerRequest, pricer: Pricer) -> Later:
 
 
 def reservations(asking: LedgerRequest, pricer: Pricer) -> Later:
-    """Reservations of a budget, the newest first, as far as these eyes may see them."""
+    """Reservations of a budget, the newest first, as far as these eyes may see them: a page, and where the next begins.
+
+    state: only these. after: what the page before gave as next.
+    """
     budget_node = visible(asking, str(asking.body.get("name")))
-    of, charge = tables.reservation.c, tables.charge.c
-    mine = select(charge.reservation).where(charge.budget == budget_node.id).distinct()
-    query = select(tables.reservation).where(of.id.in_(mine)).order_by(of.made.desc(), of.id).limit(RESERVATIONS_MAX)
+    state, after = asking.body.get("state"), asking.body.get("after")
+    if state is not None and state not in jobs.STATES:
+        raise InvalidParameter(f"state is one of {', '.join(jobs.STATES)}, not {state!r:.40}")
+    place, of = tables.place.c, tables.reservation.c
+    query = select(tables.reservation).join_from(tables.place, tables.reservation, of.id == place.reservation)
+    query = query.where(place.budget == budget_node.id).order_by(place.made.desc(), place.reservation.desc())
     if asking.actor.role not in ("admin", "auditor"):
-        query = query.where(of.principal == asking.actor.name)
-    rows = asking.connection.execute(query).all()
+        query = query.where(place.principal == asking.actor.name)
+    if state is not None:
+        query = query.where(of.state == state)
+    if after is not None:
+        made, identity = _page(after)
+        query = query.where(tuple_(place.made, place.reservation) < tuple_(made, identity))
+    rows = asking.connection.execute(query.limit(RESERVATIONS_MAX)).all()
     charges = jobs.charges_of_all(asking.connection, [row.id for row in rows])
     listed = [jobs.shown(row._asdict(), charges[row.id]) for row in rows]
-    return lambda: {"reservations": listed}
+    following = f"{rows[-1].made}.{rows[-1].id}" if len(rows) == RESERVATIONS_MAX else None
+    return lambda: {"reservations": listed, "next": following}
+
+
+def _page(after: object) -> tuple[int, str]:
+    """Where a page begins."""
+    match = _NEXT.fullmatch(str(after))
+    if match is None:
+        raise InvalidParameter(f"after is what the page before gave as next, not {after!r:.80}")
+    return int(match[1]), match[2]
 
 
 def audit(asking: LedgerRequest, pricer: Pricer) -> Later:

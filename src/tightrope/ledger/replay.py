@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from hashlib import blake2b, sha256
+from secrets import token_bytes
 from typing import Any
 
 from .chain import GENESIS, SYSTEM, AuditLine, canonical, follows
@@ -22,16 +24,45 @@ KEYS = {
     "answer": ("principal", "key"),
     "head": ("root",),
     "token": ("id",),
+    "tally": ("budget", "state"),
+    "place": ("budget", "made", "reservation"),
 }
+STATES = ("reserved", "running", "committed", "cancelled", "refused")
 HOLDING = ("reserved", "running")
 AFTER = ("running", "committed", "cancelled")  # what a job becomes
-WHILE_STILL = ("recover", "settle", "arrive")  # of a root that is frozen or left
+WHILE_STILL = ("recover", "settle", "arrive", "clock")  # of a root that is frozen or left
+
+
+def _digest(identity: str) -> bytes:
+    """Short, of what there is very much."""
+    return sha256(identity.encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+class RowSums:
+    """Sums of keyed hashes, one for each table: equal where the same rows went in, in whatever order.
+
+    The key is drawn anew, so that nobody can choose rows by which a sum stays.
+    """
+
+    def __init__(self, key: bytes | None = None) -> None:
+        self.key = token_bytes(32) if key is None else key
+        self.sums: dict[str, int] = {}
+        self.counts: dict[str, int] = {}
+
+    def add(self, table: str, values: list[Any]) -> None:
+        """One row."""
+        digest = blake2b(json.dumps(values).encode(), key=self.key, digest_size=32).digest()
+        self.sums[table] = (self.sums.get(table, 0) + int.from_bytes(digest)) % (1 << 256)
+        self.counts[table] = self.counts.get(table, 0) + 1
 
 
 class Replay:
     """Lines in, tables out; findings say where the lines themselves do not hold together."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, keep: bool = True) -> None:
+        """keep: rows of jobs that are over, too; else these go into sums, and no more is held than what lives."""
+        self.sums = None if keep else RowSums()
+        self._over: set[bytes] = set()  # jobs that went into the sums
         self.tables: dict[str, dict[Key, Row]] = {name: {} for name in KEYS}
         self.findings: list[str] = []
         self._charged: dict[str, list[Row]] = {}
@@ -39,6 +70,7 @@ class Replay:
         self._made: dict[str, Row] = {}  # jobs as they were made
         self._moves: Mapping[str, Callable[[str, Row], None]] = {
             "begin": lambda root, body: None,
+            "clock": lambda root, body: None,
             "create": self._create,
             "reserve": self._reserve,
             "refuse": self._reserve,
@@ -72,14 +104,15 @@ class Replay:
         try:
             body = json.loads(line.body)
             expected = follows(head["seq"], body)
-            if line.seq != expected or line.prev != head["hash"] or not line.right or line.at < head["at"]:
+            back = line.at < head["at"] and body["event"] != "clock"  # which an administrator set back, on the record
+            if line.seq != expected or line.prev != head["hash"] or not line.right or back:
                 self.findings.append(f"{line.root}: line {line.seq} is not the one that was written")
             top = self.tables["budget"].get((line.root,))
             still = top is not None and top["state"] != "open" and body["event"] not in WHILE_STILL
             self._expect(not still, line.root, f"line {line.seq} moves it while it is still")
             self._moves[body["event"]](line.root, body)
             self._answer(line, body)
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             self.findings.append(f"{line.root}: line {line.seq} cannot be read ({type(error).__name__}: {error})")
         head.update(seq=line.seq, hash=line.hash, at=line.at)
 
@@ -91,6 +124,10 @@ class Replay:
         if "key" not in body:
             return
         place = (body["principal"], body["key"])
+        if self.sums is not None:
+            kept = body["body_hash"], canonical(body["reply"])
+            self.sums.add("answer", [*place, *kept, line.root, line.seq])
+            return
         known = self.tables["answer"].get(place)
         events = [] if known is None else json.loads(known["events"])
         self._put(
@@ -119,6 +156,8 @@ class Replay:
         self._expect((row["id"],) not in self.tables["budget"], root, f"{row['id']} is made twice")
         self._expect(row["root"] == root, root, f"{row['id']} is made in another chain than its own")
         self._put("budget", row)
+        for state in STATES:
+            self._put("tally", {"budget": row["id"], "state": state, "number": 0})
         for axis in body["axes"]:
             new = axis["budget"] == row["id"] and not axis["held"] and not axis["spent"]
             self._expect(new, root, f"{row['id']} is made with an axis that is not new")
@@ -135,7 +174,8 @@ class Replay:
 
     def _reserve(self, root: str, body: Row) -> None:
         row = body["reservation"]
-        self._expect((root, row["id"]) not in self._states, root, f"{row['id']} is made twice")
+        new = (root, row["id"]) not in self._states and _digest(row["id"]) not in self._over
+        self._expect(new, root, f"{row['id']} is made twice")
         first = self._made.setdefault(row["id"], dict(row))
         self._expect(first == row, root, f"{row['id']} is another job in another chain")
         self._states[root, row["id"]] = row["state"]
@@ -154,11 +194,65 @@ class Replay:
                     units >= 0 and axis["held"] + axis["spent"] <= axis["total" if axis["need"] == "all" else "ceiling"]
                 )
                 self._expect(fits, root, f"{row['id']} was accepted beyond {name} of {budget}")
+        mine = {budget for budget, _, _ in body["charges"]}
+        for budget in mine:
+            place = {"budget": budget, "made": row["made"], "reservation": row["id"], "principal": row["principal"]}
+            self._put("place", place)
+        if row["state"] == "refused":
+            mine = {above for name in json.loads(row["jobs"]) for above in self._above(root, name)}
+        self._count(mine, None, row["state"])
+        self._drop(row["id"])
+
+    def _above(self, root: str, name: str) -> Iterable[str]:
+        """A budget of this chain, and all above it."""
+        row = self.tables["budget"].get((name,))
+        while row is not None and row["root"] == root:
+            yield row["id"]
+            row = self.tables["budget"].get((row["parent"],))
+
+    def _count(self, budgets: Iterable[str], before: str | None, after: str) -> None:
+        for budget in budgets:
+            self.tables["tally"][budget, after]["number"] += 1
+            if before is not None:
+                self.tables["tally"][budget, before]["number"] -= 1
+
+    def _drop(self, identity: str) -> None:
+        """A job that is over in all its chains goes into the sums, where rows are not kept."""
+        row = self.tables["reservation"].get((identity,))
+        if self.sums is None or row is None or row["state"] in HOLDING:
+            return
+        roots = json.loads(row["roots"])
+        if any(self._states.get((root, identity), "reserved") in HOLDING for root in roots):
+            return
+        self._over.add(_digest(identity))
+        self._summed(row)
+        for root in roots:
+            del self._states[root, identity]
+        del self._made[identity]
+
+    def _summed(self, row: Row) -> None:
+        assert self.sums is not None
+        identity = row["id"]
+        del self.tables["reservation"][(identity,)]
+        self.sums.add("reservation", [row[name] for name in sorted(row)])
+        charges = self._charged.pop(identity, [])
+        for charge in charges:
+            del self.tables["charge"][identity, charge["budget"], charge["name"]]
+            self.sums.add("charge", [identity, charge["budget"], charge["name"], charge["units"]])
+        for budget in {charge["budget"] for charge in charges}:
+            place = self.tables["place"].pop((budget, row["made"], identity))
+            self.sums.add("place", [budget, place["made"], place["principal"], identity])
+
+    def finish(self) -> None:
+        """What still lives goes into the sums too."""
+        for row in list(self.tables["reservation"].values()):
+            self._summed(row)
 
     def _claim(self, root: str, body: Row) -> None:
         self._move(root, body["reservation"], ("reserved",), "running")
         row = self.tables["reservation"][(body["reservation"],)]
         row.update(state="running", claimant=body["claimant"], expires=body["expires"])
+        self._count({charge["budget"] for charge in self._charges(root, row["id"])}, "reserved", "running")
 
     def _commit(self, root: str, body: Row) -> None:
         identity = body["reservation"]
@@ -187,7 +281,9 @@ class Replay:
     def _end(
         self, root: str, identity: str, known: tuple[str, ...], to: str, fresh: Mapping[Key, int] | None = None
     ) -> None:
+        before = self._states.get((root, identity), "unknown")
         self._move(root, identity, known, to)
+        self._count({charge["budget"] for charge in self._charges(root, identity)}, before, to)
         for charge in self._charges(root, identity):
             axis = self.tables["axis"][charge["budget"], charge["name"]]
             held = charge["units"]
@@ -197,6 +293,7 @@ class Replay:
                 axis["held"] -= held
                 axis["spent"] += charge["units"] if to == "committed" else 0
         self.tables["reservation"][(identity,)]["state"] = to
+        self._drop(identity)
 
     def _charges(self, root: str, identity: str) -> list[Row]:
         """Those of this chain's budgets: another chain says the same for its own."""

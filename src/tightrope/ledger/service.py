@@ -125,7 +125,8 @@ class LocalService(LedgerService):
         prepared = later()
 
         def work(connection: Connection) -> Reply | LedgerError:
-            inside = LedgerRequest(connection, self.database.now(connection), self.actor, content, prepared, nonce)
+            now, clock = self.database.now(connection), self.database.clock(connection)
+            inside = LedgerRequest(connection, now, self.actor, content, prepared, nonce, clock)
             already = self._before(inside, key, digest, order.claims(content))
             if already is not None:
                 return already
@@ -175,7 +176,7 @@ class LocalService(LedgerService):
             if set(mine) <= locked and self._open(asking.connection, mine):
                 event = jobs.expired(asking.connection, row)
                 for root in mine:
-                    chain.append(asking.connection, root, asking.now, asking.actor.name, event)
+                    chain.append(asking.connection, root, asking.now, SYSTEM, event)  # whoever asks did not end it
 
     @staticmethod
     def _open(connection: Connection, roots: Iterable[str]) -> bool:

@@ -150,7 +150,10 @@ def more_words(more: Mapping[str, Any]) -> list[str]:
     if not more["fits"]:
         return [f"how many more like this: 0 ({more['job']})", f"  {more['why']}"]
     count = "without end" if more["more"] is None else f"{more['more']:,}"
-    return [f"how many more like this: {count} ({more['job']})"]
+    lines = [f"how many more like this: {count} ({more['job']})"]
+    if more.get("unsettled"):
+        lines.append(f"  work ended the price, and reserving asks for consent (--worse): {more['unsettled']}")
+    return lines
 
 
 def about_words(status: Mapping[str, Any]) -> list[str]:

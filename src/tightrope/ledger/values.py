@@ -30,6 +30,7 @@ class Quote:
     """What a job costs: units on each axis, None where that is no finite number.
 
     fits: now, on its budget and all above; more: how many like it, one after the other; None where there is no end.
+    unsettled: what more work on the price might spare, where work ended it: reserving asks for consent then.
     """
 
     job: str
@@ -39,17 +40,20 @@ class Quote:
     units: Mapping[str, int | None]
     additive: bool
     evidence: Mapping[str, Any]
+    unsettled: str = ""
 
     @staticmethod
     def of(content: Mapping[str, Any]) -> Quote:
         """The quote that an answer holds, of a desk or of a server."""
         held = {name: content[name] for name in ("job", "fits", "why", "more", "additive")}
+        held["unsettled"] = content.get("unsettled", "")
         return Quote(units=FrozenMapping(content["units"]), evidence=FrozenMapping(content["evidence"]), **held)
 
     def __str__(self) -> str:
         if not self.fits:
             return f"does not fit: {self.why}"
-        return "fits" if self.more is None else f"fits, {self.more:,} times"
+        times = "fits" if self.more is None else f"fits, {self.more:,} times"
+        return f"{times}; work ended the price: {self.unsettled}" if self.unsettled else times
 
 
 class Reservation:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote, unquote
 
-HEALTH = "/v1/health"  # needs no token
+HEALTH, LIVE = "/v1/health", "/v1/live"  # need no token
 ADDRESSES: Mapping[str, tuple[str, str]] = {
     "budgets": ("GET", "/v1/budgets"),
     "create": ("POST", "/v1/budgets"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..digits import rounded
+from ..core.values.calls import rounded
 from .style import COLOURS, WIDTH_SAID, figure_of, sheet, tick, verbatim, wrapped
 
 if TYPE_CHECKING:

@@ -17,9 +17,8 @@ from textwrap import wrap
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..calls import check_folder
-from ..digits import rounded
-from ..errors import InvalidParameter
+from ..core.values.calls import check_folder, rounded
+from ..core.values.errors import InvalidParameter
 from ..version import install_command
 
 if TYPE_CHECKING:

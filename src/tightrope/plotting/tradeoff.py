@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..digits import rounded
-from ..errors import InvalidParameter
+from ..core.values.calls import rounded
+from ..core.values.errors import InvalidParameter
 from .style import COLOURS, DASHES, LABEL_WIDTH, MARKED_MAX, SIZE, WIDTH_SAID, figure_of, sheet, tick, wrapped
 
 if TYPE_CHECKING:

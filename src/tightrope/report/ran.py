@@ -48,6 +48,7 @@ def trained(run: training) -> list[Markup]:
         *([] if run.epochs is None else [("Epochs", short(float(run.epochs)))]),
         ("Steps", f"{run.total_steps:,}"),
         *([] if run.sigma is None else [("Noise multiplier (sigma)", short(run.sigma))]),
+        *([("Noise that steps share", run.noise)] if run.noise else []),
         ("Batches", f"{run.sampling}: {_plain(loader.assumed)}"),
         ("Such batches are made by", loader.met_in),
         *([] if run.cap is None else [("Most records of a batch", f"{run.cap:,}")]),

@@ -12,7 +12,7 @@ from tests.conformance.cases import DIRECTIONS, Row, direction_of, last_epsilon,
 from tests.oracle.parts import moment
 from tests.oracle.precision import precision
 from tests.oracle.truth import Law, Truth
-from tightrope.pair import Pair
+from tightrope.core.losses.pair import Pair
 
 RATES = (0.01, 0.3, 1.0)
 BITS = 160

@@ -7,10 +7,11 @@ from flint import arb
 
 from tests.oracle.precision import ball, precision
 from tests.oracle.truth import Truth
-from tightrope.kernels.ball import working_precision
-from tightrope.kernels.double_double import double_double
-from tightrope.kernels.enclosure import around, exact
-from tightrope.pair import TAIL_ERROR
+from tightrope.core.losses.capabilities import has_bounded_loss
+from tightrope.core.losses.pair import TAIL_ERROR
+from tightrope.core.numerics.balls import working_precision
+from tightrope.core.numerics.double_double import double_double
+from tightrope.core.numerics.enclosures import around, exact
 
 from .asked import BITS, Asked, holds, meets, narrow
 
@@ -94,7 +95,7 @@ def loss_range(asked: Asked) -> bool:
 
 def bounded(asked: Asked) -> bool:
     """May say no where the loss is bounded, never yes where it is not."""
-    found = asked.pair.bounded()
+    found = has_bounded_loss(asked.pair)
     other = Truth(asked.law, asked.rate, "add" if asked.direction == "remove" else "remove")
     for truth in (asked.truth, other):
         assert not found or (truth.infinite_mass() == 0 and truth.supremum() is not None)

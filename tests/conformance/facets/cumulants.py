@@ -6,8 +6,9 @@ from flint import acb, arb
 
 from tests.oracle.precision import precision
 from tests.search import shared
-from tightrope.facets.cgf import LOG_TOLERANCE, Cgf
-from tightrope.kernels.ball import working_precision
+from tightrope.core.losses.cgf import LOG_TOLERANCE, Cgf
+from tightrope.core.losses.operators import registered as operators
+from tightrope.core.numerics.balls import working_precision
 
 from .asked import BITS, Asked, holds, meets
 
@@ -74,8 +75,8 @@ def sampled_cgf(asked: Asked) -> bool:
     """What the sample is asked for is what the base says."""
     if asked.rate == 1.0:
         return False
-    sampling = asked.pair.sampling()
-    found = None if sampling is None else sampling.base.sampled_cgf(asked.rate, asked.way)
+    sampling = operators.sampling_of(asked.pair)
+    found = None if sampling is None else operators.sampled_cgf(sampling.base, asked.rate, asked.way)
     if found is not None:
         whole = asked.moment(TILTS[0])
         assert holds(found.tilted(TILTS[0], 0.0, LOG_TOLERANCE).log_mgf, whole.real.log())
@@ -88,7 +89,7 @@ def log_moment(asked: Asked) -> bool:
     offered = False
     for z in (complex(0.4), complex(5.0), complex(2.0, 1.5)):
         with working_precision(BITS):
-            found = asked.pair.log_moment(acb(z.real, z.imag))
+            found = asked.pair.moments().log_moment(acb(z.real, z.imag))
             if found is not None:
                 offered = True
                 truth = asked.moment(z.real, z.imag)
@@ -101,7 +102,7 @@ def log_moment_above(asked: Asked) -> bool:
     offered = False
     for order in TILTS:
         with working_precision(BITS):
-            found = asked.pair.log_moment_above(order)
+            found = asked.pair.moments().log_moment_above(order)
             if found is not None:
                 offered = True
                 assert not found < asked.moment(order).real.log(), order
@@ -110,7 +111,7 @@ def log_moment_above(asked: Asked) -> bool:
 
 def zcdp_rho(asked: Asked) -> bool:
     with working_precision(BITS):
-        found = asked.pair.zcdp_rho()
+        found = asked.pair.moments().zcdp_rho()
         if found is not None:
             assert asked.truth.infinite_mass() == 0
             for order in TILTS:

@@ -7,8 +7,9 @@ from flint import arb
 from tests.conformance.cases import DIRECTIONS
 from tests.oracle.precision import precision
 from tests.oracle.truth import Truth
-from tightrope.kernels.ball import working_precision
-from tightrope.relation import Direction
+from tightrope.core.losses.operators import registered as operators
+from tightrope.core.numerics.balls import working_precision
+from tightrope.core.values.question import Direction
 
 from .asked import BITS, Asked, meets
 
@@ -19,7 +20,7 @@ ORDERS = (0.4, 5.0)
 
 def gdp_mu(asked: Asked) -> bool:
     with working_precision(BITS):
-        found = asked.pair.gdp_mu()
+        found = asked.pair.moments().gdp_mu()
     if found is not None:
         assert asked.truth.infinite_mass() == 0
         for epsilon in asked.epsilons():
@@ -32,7 +33,7 @@ def gdp_mu(asked: Asked) -> bool:
 def normal_shift(asked: Asked) -> bool:
     """The pair is that of this Gaussian, so its profile is the truth."""
     with working_precision(BITS):
-        mu = asked.pair.normal_shift()
+        mu = operators.normal_shift(asked.pair)
     if mu is not None:
         for epsilon in asked.epsilons():
             with precision(400):
@@ -44,7 +45,7 @@ def gdp_mu_lower(asked: Asked) -> bool:
     offered = False
     for way in Direction:
         with working_precision(BITS):
-            found, most = asked.pair.gdp_mu_lower(way), asked.pair.gdp_mu()
+            found, most = asked.pair.moments().gdp_mu_lower(way), asked.pair.moments().gdp_mu()
         if found is None:
             continue
         offered = True
@@ -66,7 +67,7 @@ def gdp_mu_lower(asked: Asked) -> bool:
 
 def approximate_zcdp(asked: Asked) -> bool:
     with working_precision(BITS):
-        found = asked.pair.approximate_zcdp()
+        found = asked.pair.moments().approximate_zcdp()
         for s, rho in found:
             for order in ORDERS:
                 assert not asked.moment(order).real.log() > order * s + order * (arb(order) + 1) * rho, order

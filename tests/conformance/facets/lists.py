@@ -13,7 +13,8 @@ from tests.oracle.finite import FiniteLaw
 from tests.oracle.integer_noise import Skellam
 from tests.oracle.precision import ball, precision
 from tests.oracle.truth import Ratio, Truth
-from tightrope.kernels.ball import working_precision
+from tightrope.core.losses.operators import registered as operators
+from tightrope.core.numerics.balls import working_precision
 
 from .asked import BITS, Asked, holds, meets
 
@@ -80,7 +81,7 @@ def _sum(values: np.ndarray, radii: np.ndarray) -> arb:
 
 
 def finite(asked: Asked) -> bool:
-    law = asked.pair.finite()
+    law = operators.finite_law(asked.pair)
     if law is not None:
         with working_precision(BITS):
             known, listed = losses(asked.truth), law.atoms()

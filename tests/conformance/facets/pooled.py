@@ -8,9 +8,10 @@ from flint import arb
 
 import tightrope as tr
 from tests.oracle.truth import Truth
-from tightrope.derived.poisson import poisson_pair
-from tightrope.facets.parameter_binning import ParameterBinning
-from tightrope.kernels.ball import working_precision
+from tightrope.core.losses.capabilities import ParameterBinning
+from tightrope.core.losses.operators import registered as operators
+from tightrope.core.losses.operators.poisson import poisson_pair
+from tightrope.core.numerics.balls import working_precision
 
 from .asked import BITS, Asked
 
@@ -25,7 +26,7 @@ def bin_parameters(asked: Asked) -> bool:
         return False
     rates = [asked.rate * share for share in SHARES]
     kinds = [(asked.row.mechanism.poisson(rate=rate).pair(asked.way), 1) for rate in rates]
-    found = asked.pair.bin_parameters(kinds, CELLS, False)
+    found = operators.bin_parameters(asked.pair, kinds, CELLS, False)
     if found is not None:
         _between(found, [Truth(asked.law, rate, asked.direction) for rate in rates], asked.epsilons()[2])
     return found is not None
@@ -34,11 +35,11 @@ def bin_parameters(asked: Asked) -> bool:
 def bin_sampled_parameters(asked: Asked) -> bool:
     """Samples at one rate of nine Gaussians, the bases that pool."""
     make = partial(poisson_pair, rate=RATE, direction=asked.way)
-    if asked.rate != 1.0 or asked.pair.bin_sampled_parameters([(asked.pair, 1)] * 9, make, CELLS, False) is None:
+    if asked.rate != 1.0 or operators.bin_sampled(asked.pair, [(asked.pair, 1)] * 9, make, CELLS, False) is None:
         return False
     sigmas = [asked.row.mechanism.sigma / share for share in SHARES]  # type: ignore[attr-defined]
     kinds = [(tr.Gaussian(sigma=sigma).pair(asked.way), 1) for sigma in sigmas]
-    found = asked.pair.bin_sampled_parameters(kinds, make, CELLS, False)
+    found = operators.bin_sampled(asked.pair, kinds, make, CELLS, False)
     assert found is not None
     truths = [Truth(type(asked.law)(sigma), RATE, asked.direction) for sigma in sigmas]  # type: ignore[call-arg]
     for epsilon in (-0.1, 0.0, 0.1):

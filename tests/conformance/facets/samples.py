@@ -10,9 +10,10 @@ from mpmath import mp
 from tests.oracle.continuous import Gaussian
 from tests.oracle.mixtures import NormalMixtures, binomial, group, hypergeometric
 from tests.oracle.truth import Truth
-from tightrope.facets.participation_law import BinomialParticipation, HypergeometricParticipation
-from tightrope.kernels.ball import working_precision
-from tightrope.pair import Pair
+from tightrope.core.losses.operators import registered as operators
+from tightrope.core.losses.pair import Pair
+from tightrope.core.losses.participation_law import BinomialParticipation, HypergeometricParticipation
+from tightrope.core.numerics.balls import working_precision
 
 from .asked import BITS, Asked, meets
 
@@ -26,7 +27,7 @@ def fixed_size_subsampled(asked: Asked) -> bool:
     epsilons = asked.epsilons()
     if asked.rate == 1.0 or not all(plain.delta(each).overlaps(other.delta(each)) for each in epsilons):
         return False
-    found = Asked(asked.row, 1.0, asked.direction).pair.fixed_size_subsampled(asked.rate)
+    found = operators.subsampled_fixed_size(Asked(asked.row, 1.0, asked.direction).pair, asked.rate)
     if found is not None:
         truth = Truth(asked.law, asked.rate, "remove")
         for epsilon in epsilons:
@@ -42,8 +43,8 @@ def mixture(asked: Asked) -> bool:
     if asked.rate == 1.0:
         return False
     pair = Asked(asked.row, 1.0, asked.direction).pair
-    in_sample = pair.mixture(BinomialParticipation(SIZE, asked.rate), asked.way)
-    in_batch = pair.mixture(HypergeometricParticipation(10, SIZE, 2), asked.way)
+    in_sample = operators.shift_mixture(pair, BinomialParticipation(SIZE, asked.rate), asked.way)
+    in_batch = operators.shift_mixture(pair, HypergeometricParticipation(10, SIZE, 2), asked.way)
     if in_sample is not None and in_batch is not None:
         mu = _mu(asked)
         _agrees(asked, in_sample, group(binomial(SIZE, asked.rate), mu, asked.direction), "a group in a sample")
@@ -55,7 +56,7 @@ def sampled_replacement(asked: Asked) -> bool:
     """A record that shifts by mu replaced by one that shifts by -mu."""
     if asked.rate == 1.0:
         return False
-    found = Asked(asked.row, 1.0, asked.direction).pair.sampled_replacement(asked.rate)
+    found = operators.sampled_replacement(Asked(asked.row, 1.0, asked.direction).pair, asked.rate)
     if found is not None:
         mu, share = _mu(asked), Fraction(asked.rate)
         none = (1 - share, Fraction(0))

@@ -12,7 +12,8 @@ from flint import arb
 from tests.oracle.continuous import Gaussian
 from tests.oracle.finite import FiniteLaw
 from tests.oracle.precision import ball
-from tightrope.kernels.ball import upper_float, working_precision
+from tightrope.core.losses.operators import registered as operators
+from tightrope.core.numerics.balls import upper_float, working_precision
 
 from .asked import BITS, Asked, meets
 from .structure import COUNT, SHORT, exact_outputs, fold
@@ -23,7 +24,7 @@ TILT, NODE_STEP, NODES = 1.75, 2.5, 4
 
 def allocated(asked: Asked) -> bool:
     """One step of two, against all outcomes in fractions."""
-    found = asked.pair.allocated(STEPS, asked.way)
+    found = operators.allocated_pair_of(asked.pair, STEPS, asked.way)
     if found is None or asked.rate < 1.0 or not isinstance(asked.law, FiniteLaw):
         return found is not None
     outputs = exact_outputs(asked.law)
@@ -41,11 +42,11 @@ def allocated(asked: Asked) -> bool:
 
 def hidden_participation(asked: Asked) -> bool:
     """Where every use shows the record nothing is hidden: at or below one use, and at or below several."""
-    offered = bool(asked.pair.hidden_participation(COUNT, 1))
+    offered = bool(operators.hidden_participation(asked.pair, COUNT, 1))
     if offered:
         assert asked.rate == 1.0
         for uses, truth in ((1, asked.truth), (COUNT, fold(asked.law, asked.direction))):
-            for pair in asked.pair.hidden_participation(uses, uses):
+            for pair in operators.hidden_participation(asked.pair, uses, uses):
                 for epsilon in asked.epsilons():
                     with working_precision(BITS):
                         below, most = pair.ball_hockey_stick(arb(epsilon)), truth.delta(epsilon)
@@ -55,13 +56,13 @@ def hidden_participation(asked: Asked) -> bool:
 
 def plainer(asked: Asked) -> bool:
     """No row of the table has it: their own profiles tell all."""
-    assert asked.pair.plainer() is None
+    assert operators.simpler_ends(asked.pair) is None
     return False
 
 
 def ratio_transform(asked: Asked) -> bool:
     """Its values on a line, and what they are at most beyond a place, against sums over outputs in floats."""
-    found = asked.pair.ratio_transform()
+    found = operators.ratio_transform(asked.pair)
     if found is not None:
         assert isinstance(asked.law, Gaussian)
         assert asked.rate == 1.0

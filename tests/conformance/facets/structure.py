@@ -17,7 +17,8 @@ from tests.oracle.precision import ball, precision
 from tests.oracle.stability import Thresholded, ThresholdedFold, Unstable
 from tests.oracle.truncated import GaussianNoise, Rounded
 from tests.oracle.truth import Law, Truth
-from tightrope.kernels.ball import working_precision
+from tightrope.core.losses.operators import registered as operators
+from tightrope.core.numerics.balls import working_precision
 
 from .asked import BITS, Asked, meets, narrow
 
@@ -43,7 +44,7 @@ def fold(law: Law, direction: str) -> CentredFold | GaussianFold | LaplaceFold |
 def ties(law: Law) -> bool:
     """Whether sums of its losses are equal without being fractions: the oracle would compare them for ever.
 
-    tests/pairs/truncated/test_cells.py and tests/mechanisms/test_stability.py add them up without an order.
+    tests/losses/truncated/test_cells.py and tests/mechanisms/test_stability.py add them up without an order.
     """
     return (isinstance(law, Rounded) and isinstance(law.noise, GaussianNoise)) or isinstance(law, Unstable)
 
@@ -64,7 +65,7 @@ def compose_exact(asked: Asked) -> bool:
 
 def conditioned_on_finite_loss(asked: Asked) -> bool:
     """Without the infinite mass w, H is (H - w)/(1 - w)."""
-    found = asked.pair.conditioned_on_finite_loss()
+    found = operators.condition_on_finite_loss(asked.pair)
     if found is not None:
         with working_precision(BITS):
             assert found.infinite_mass().is_zero()
@@ -80,7 +81,7 @@ def sampled(asked: Asked) -> bool:
     if asked.rate == 1.0:
         return False
     plain = Asked(asked.row, 1.0, asked.direction).pair
-    found = plain.sampled(asked.rate, asked.way)
+    found = operators.sampled_in_family(plain, asked.rate, asked.way)
     if found is not None:
         for epsilon in asked.epsilons():
             with working_precision(BITS):
@@ -90,7 +91,7 @@ def sampled(asked: Asked) -> bool:
 
 def sampling(asked: Asked) -> bool:
     """The base, its rate and the direction are those that were asked for."""
-    found = asked.pair.sampling()
+    found = operators.sampling_of(asked.pair)
     if found is not None:
         assert (found.rate, found.direction) == (asked.rate, asked.way)
         for epsilon in asked.epsilons():
@@ -108,8 +109,8 @@ def factors(asked: Asked) -> bool:
     if asked.rate == 1.0:
         return False
     leaf, other = asked.row.mechanism, tr.Gaussian(sigma=7.25)
-    found = (leaf * 2 + other).poisson(rate=asked.rate).pair(asked.way).sampling()
-    product = None if found is None else found.base.factors()
+    found = operators.sampling_of((leaf * 2 + other).poisson(rate=asked.rate).pair(asked.way))
+    product = None if found is None else operators.factors_of(found.base)
     if product is not None:
         plain, left = Asked(asked.row, 1.0, asked.direction).pair, dict(product)
         assert left.pop(other.pair(asked.way)) == 1
@@ -126,8 +127,8 @@ def factors(asked: Asked) -> bool:
 
 def shifted(asked: Asked) -> bool:
     """The oracle's noise at TIMES its shift."""
-    assert asked.pair.shifted(1) == asked.pair
-    found = asked.pair.shifted(TIMES)
+    assert operators.shifted_pair(asked.pair, 1) == asked.pair
+    found = operators.shifted_pair(asked.pair, TIMES)
     if found is not None:
         assert asked.rate == 1.0, "a sample is no noise that is shifted"
         law = asked.law
@@ -148,9 +149,9 @@ def shifted(asked: Asked) -> bool:
 def group_privacy(asked: Asked) -> bool:
     """Two steps, against the definition in fractions that are as close to the masses as balls tell them."""
     if not isinstance(asked.law, FiniteLaw) or asked.rate < 1.0:
-        return asked.pair.group_privacy([(asked.pair, 2)]) is not None
+        return operators.chained_pair(asked.pair, [(asked.pair, 2)]) is not None
     outputs = exact_outputs(asked.law)
-    found = asked.pair.group_privacy([(asked.pair, 2)]) if len(outputs) < SHORT else None
+    found = operators.chained_pair(asked.pair, [(asked.pair, 2)]) if len(outputs) < SHORT else None
     if found is not None:
         steps = [outputs if asked.direction == "remove" else [(q, p) for p, q in outputs]] * 2
         with working_precision(BITS):
@@ -174,7 +175,7 @@ def _fraction(mass: arb) -> Fraction:
 def visible_participation(asked: Asked) -> bool:
     """One use, told apart: delta of the hits and misses is that of the law up to what is hidden and blurred."""
     with working_precision(BITS):
-        found = asked.pair.visible_participation()
+        found = operators.visible_participation(asked.pair)
         if found is not None:
             for epsilon in asked.epsilons()[1:]:
                 truth = asked.truth.delta(epsilon)
@@ -199,11 +200,11 @@ def _told(found: object, epsilon: arb) -> arb:
 
 def opaque(asked: Asked) -> bool:
     """No row of the table is: all of them are asked for tails."""
-    assert not asked.pair.opaque()
+    assert not operators.is_opaque(asked.pair)
     return False
 
 
 def divergence(asked: Asked) -> bool:
     """No row of the table has it: their moments are formulas or quadratures."""
-    assert asked.pair.divergence(2.0) is None
+    assert asked.pair.moments().divergence(2.0) is None
     return False

@@ -17,16 +17,13 @@ import mpmath
 
 from tests.oracle import enumeration
 from tests.oracle.enumeration import Outcomes
-from tightrope.engines.buckets.bucket_list import TreeBuckets
-from tightrope.engines.buckets.choice import centre
-from tightrope.engines.buckets.compose import compose, compose_adaptively, repeat, square
-from tightrope.engines.buckets.engine import prepare
-from tightrope.engines.buckets.leaf import pair_leaf
-from tightrope.engines.buckets.read import delta, delta_uncorrected, probabilistic, renyi
-from tightrope.engines.buckets.reading import epsilon_at
-from tightrope.errors import InvalidParameter, UnsupportedMechanism
-from tightrope.pairs.finite.laws import RationalLaw
-from tightrope.pairs.finite.pair import FinitePair
+from tightrope.core.engines.buckets.bucket_composition import compose, compose_adaptively, pair_leaf, repeat, square
+from tightrope.core.engines.buckets.bucket_list import TreeBuckets
+from tightrope.core.engines.buckets.engine import centre, prepare
+from tightrope.core.engines.buckets.read import delta, delta_uncorrected, epsilon_at, probabilistic, renyi
+from tightrope.core.losses.finite.finite_pair import FinitePair
+from tightrope.core.losses.finite.laws import RationalLaw
+from tightrope.core.values.errors import InvalidParameter, UnsupportedMechanism
 
 OUTCOMES_MAX = 250
 EPSILON_SHARE = 0.1

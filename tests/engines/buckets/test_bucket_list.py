@@ -13,14 +13,13 @@ import pytest
 from tests.oracle import bucket_truth
 from tests.oracle.bucket_truth import Tree
 from tests.search import cases
-from tightrope.engines.buckets import read as buckets_read
-from tightrope.engines.buckets.bucket_list import Measure, TreeBuckets
-from tightrope.engines.buckets.compose import compose, square
-from tightrope.engines.buckets.leaf import events_leaf
-from tightrope.errors import InvalidParameter
-from tightrope.facets.finite import Atoms
-from tightrope.kernels.enclosure import exact
-from tightrope.kernels.ulps import UNIT
+from tightrope.core.engines.buckets import read as buckets_read
+from tightrope.core.engines.buckets.bucket_composition import compose, events_leaf, square
+from tightrope.core.engines.buckets.bucket_list import Measure, TreeBuckets
+from tightrope.core.losses.atoms import Atoms
+from tightrope.core.numerics.enclosures import exact
+from tightrope.core.numerics.rounding import UNIT
+from tightrope.core.values.errors import InvalidParameter
 
 EPSILONS = (0.0, 0.013, 0.2, 0.7, 1.5, 3.0)
 SHARES = 1 << 12  # masses are multiples of 1/4096: exact in float64 and in fractions

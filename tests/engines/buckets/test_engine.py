@@ -13,20 +13,29 @@ import mpmath
 import numpy as np
 import pytest
 
-from tightrope import Buckets, Gaussian, Laplace, compute_budget, parse
-from tightrope.engines.buckets import engine as buckets
-from tightrope.engines.buckets.bucket_list import TreeBuckets
-from tightrope.engines.buckets.compose import compose_sequence, repeat, square
-from tightrope.engines.buckets.leaf import pair_leaf
-from tightrope.engines.buckets.read import delta, delta_uncorrected, first_index, probabilistic, renyi
-from tightrope.engines.buckets.reading import CORRECTED, UNCORRECTED, Reading, epsilon_at
-from tightrope.errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
-from tightrope.kernels import convolution
-from tightrope.pairs.finite.laws import RationalLaw, ResponseLaw, response_law
-from tightrope.pairs.finite.pair import FinitePair
-from tightrope.pairs.gaussian.pair import GaussianPair
-from tightrope.pairs.laplace.pair import LaplacePair
-from tightrope.relation import Direction
+from tightrope import Buckets, Gaussian, Laplace, parse
+from tightrope.core.engines.buckets import engine as buckets
+from tightrope.core.engines.buckets.bucket_composition import compose_sequence, pair_leaf, repeat, square
+from tightrope.core.engines.buckets.bucket_list import TreeBuckets
+from tightrope.core.engines.buckets.read import (
+    CORRECTED,
+    UNCORRECTED,
+    Reading,
+    delta,
+    delta_uncorrected,
+    epsilon_at,
+    first_index,
+    probabilistic,
+    renyi,
+)
+from tightrope.core.losses.finite.finite_pair import FinitePair
+from tightrope.core.losses.finite.laws import RationalLaw, ResponseLaw, response_law
+from tightrope.core.losses.gaussian import GaussianPair
+from tightrope.core.losses.laplace import LaplacePair
+from tightrope.core.numerics import convolution
+from tightrope.core.values import compute_budget
+from tightrope.core.values.errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
+from tightrope.core.values.question import Direction
 
 
 def _gauss_delta(mu: float, epsilon: float) -> mpmath.mpf:

@@ -10,10 +10,9 @@ import pytest
 
 from benchmarks.bucket_widths import case, measured
 from tightrope import parse
-from tightrope.engines.buckets.compose import compose_sequence
-from tightrope.engines.buckets.engine import prepare
-from tightrope.engines.buckets.leaf import pair_leaf
-from tightrope.relation import Direction
+from tightrope.core.engines.buckets.bucket_composition import compose_sequence, pair_leaf
+from tightrope.core.engines.buckets.engine import prepare
+from tightrope.core.values.question import Direction
 
 
 @pytest.mark.parametrize("index", [28, 32, 82, 165])

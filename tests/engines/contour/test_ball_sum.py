@@ -10,15 +10,13 @@ from flint import arb
 
 import tightrope as tr
 from tests.engines.test_parts import cut_and_split
-from tightrope.engines import parts as contour_parts
-from tightrope.engines.contour.ball_sum import ball_nodes
-from tightrope.engines.contour.bound import Nodes
-from tightrope.engines.contour.engine import tried
-from tightrope.engines.contour.float_sum import _ball, float_nodes
-from tightrope.engines.contour.ways import WHOLE, Approach, ContourLaw, ContourTarget
-from tightrope.engines.saddle import find_saddle
-from tightrope.facets.cumulant import cgf_of
-from tightrope.relation import Direction
+from tightrope.core.engines import saddle as contour_parts
+from tightrope.core.engines.contour.engine import tried
+from tightrope.core.engines.contour.sums import Nodes, _ball, ball_nodes, float_nodes
+from tightrope.core.engines.contour.way import WHOLE, Approach, ContourLaw, ContourTarget
+from tightrope.core.engines.saddle import find_saddle
+from tightrope.core.losses.cgf import cgf_of
+from tightrope.core.values.question import Direction
 
 FEW = 12  # nodes: enough to tell, few enough for balls
 CLOSE = 1e-7

@@ -9,10 +9,10 @@ from typing import ClassVar
 import pytest
 from flint import arb
 
-from tightrope.engines.contour.bound import ContourBound, Nodes, NodeSum
-from tightrope.engines.contour.plan import ContourPlan, Fallen
-from tightrope.engines.saddle import NodeStep, Saddle
-from tightrope.facets.cgf import Cumulants
+from tightrope.core.engines.contour.sums import ContourBound, Nodes, NodeSum
+from tightrope.core.engines.contour.way import ContourPlan, Fallen
+from tightrope.core.engines.saddle import NodeStep, Saddle
+from tightrope.core.losses.cgf import Cumulants
 
 PLAN = ContourPlan(Saddle(2.0, 1.0, -5.0, Cumulants(0.0, 0.0, 1.0)), NodeStep(0.25, 4.0), 64, (Fallen(-60.0, 3),), 64.0)
 

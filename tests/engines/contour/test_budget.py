@@ -15,23 +15,21 @@ from flint import acb, arb
 
 import tightrope as tr
 from tests.oracle import transforms
-from tightrope.engines.contour import engine as contour
-from tightrope.engines.contour import plan as contour_plan
-from tightrope.engines.contour.plan import Fallen, Falling, LogBounds
-from tightrope.engines.contour.ways import WHOLE
-from tightrope.engines.evaluation import Evaluation
-from tightrope.engines.saddle import NodeStep
-from tightrope.kernels import quadrature
-from tightrope.kernels.ball import working_precision
-from tightrope.kernels.contour_kernel import smooth
-from tightrope.kernels.contour_sum import NodeSpectrum, bell, contour_sum, power
-from tightrope.kernels.enclosure import around, exact
-from tightrope.kernels.quadrature import Transform
-from tightrope.pairs.gaussian.cgf import GaussianCgf
-from tightrope.pairs.sampled_gaussian import quadrature_ball
-from tightrope.pairs.sampled_gaussian import quadrature_float as quadrature_normal
-from tightrope.pairs.sampled_gaussian.grid import PLAIN, Grid
-from tightrope.relation import Direction
+from tightrope.core.engines.contour import engine as contour
+from tightrope.core.engines.contour import way as contour_plan
+from tightrope.core.engines.contour.way import WHOLE, Fallen, Falling, LogBounds
+from tightrope.core.engines.saddle import NodeStep
+from tightrope.core.engines.selection import Evaluation
+from tightrope.core.losses.gaussian import GaussianCgf
+from tightrope.core.losses.sampled_gaussian import mixture_quadrature as quadrature_ball
+from tightrope.core.losses.sampled_gaussian import mixture_quadrature as quadrature_normal
+from tightrope.core.losses.sampled_gaussian.node_grid import PLAIN, Grid
+from tightrope.core.numerics import quadrature
+from tightrope.core.numerics.balls import working_precision
+from tightrope.core.numerics.contour_sum import NodeSpectrum, bell, contour_sum, power, smooth
+from tightrope.core.numerics.enclosures import around, exact
+from tightrope.core.numerics.quadrature import Transform
+from tightrope.core.values.question import Direction
 
 VECTORS = json.loads((Path(__file__).parents[2] / "reference" / "vectors.json").read_text())["vectors"]
 THOUSAND = VECTORS[0]

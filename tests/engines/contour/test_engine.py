@@ -14,12 +14,12 @@ from flint import acb, arb
 
 import tightrope as tr
 from tests.search import FULL
-from tightrope.engines.contour.bound import ContourBound
-from tightrope.engines.contour.engine import prepare
-from tightrope.engines.evaluation import Term
-from tightrope.errors import UnsupportedMechanism
-from tightrope.kernels.ball import working_precision
-from tightrope.relation import Direction
+from tightrope.core.engines.contour.engine import prepare
+from tightrope.core.engines.contour.sums import ContourBound
+from tightrope.core.engines.selection import Term
+from tightrope.core.numerics.balls import working_precision
+from tightrope.core.values.errors import UnsupportedMechanism
+from tightrope.core.values.question import Direction
 
 VECTORS = json.loads((Path(__file__).parents[2] / "reference" / "vectors.json").read_text())["vectors"]
 SAMPLED = [vector for vector in VECTORS if "remove" in vector]

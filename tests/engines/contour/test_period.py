@@ -14,18 +14,17 @@ from tests.oracle import enumeration
 from tests.oracle.lattice_fold import atoms, discrete_gaussian, fold, response
 from tests.oracle.precision import ball, precision
 from tests.search import FULL
-from tightrope.engines.contour import plan as contour_plan
-from tightrope.engines.contour import tuning
-from tightrope.engines.contour.bound import ContourBound
-from tightrope.engines.contour.engine import prepare
-from tightrope.engines.contour.period import First, Period, period_of
-from tightrope.engines.contour.plan import Fallen, Falling, LogBounds
-from tightrope.engines.evaluation import Evaluation
-from tightrope.engines.saddle import Saddle
-from tightrope.errors import UnsupportedMechanism
-from tightrope.facets.lattice import LatticeStep, common_step, ratio_lattice
-from tightrope.kernels.ball import BITS_START, working_precision
-from tightrope.relation import Direction
+from tightrope.core.engines import tuning
+from tightrope.core.engines.contour import way as contour_plan
+from tightrope.core.engines.contour.engine import prepare
+from tightrope.core.engines.contour.sums import ContourBound
+from tightrope.core.engines.contour.way import Fallen, Falling, First, LogBounds, Period, period_of
+from tightrope.core.engines.saddle import Saddle
+from tightrope.core.engines.selection import Evaluation
+from tightrope.core.losses.atoms import LatticeStep, common_step, ratio_lattice
+from tightrope.core.numerics.balls import BITS_START, working_precision
+from tightrope.core.values.errors import UnsupportedMechanism
+from tightrope.core.values.question import Direction
 
 BITS = 600
 

@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 from flint import acb, arb
 
-from tests.facets.moments import log_moment
+from tests.losses.moments import log_moment
 from tests.oracle import transforms
 from tests.search import cases
-from tightrope.derived.poisson import PoissonAdd, PoissonRemove
-from tightrope.engines.contour.engine import prepare
-from tightrope.errors import UnsupportedMechanism
-from tightrope.kernels.ball import working_precision
-from tightrope.kernels.search import Inverse
-from tightrope.pair import Pair
-from tightrope.pairs.gaussian.pair import GaussianPair
+from tightrope.core.engines.contour.engine import prepare
+from tightrope.core.losses.gaussian import GaussianPair
+from tightrope.core.losses.operators.poisson import PoissonAdd, PoissonRemove
+from tightrope.core.losses.pair import Pair
+from tightrope.core.numerics.balls import working_precision
+from tightrope.core.numerics.search import Inverse
+from tightrope.core.values.errors import UnsupportedMechanism
 
 CASES, ACCURACY = 36, 1e-6
 FUZZ = Path(__file__).parents[3] / "benchmarks" / "fuzz.py"

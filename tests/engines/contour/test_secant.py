@@ -8,9 +8,9 @@ import pytest
 from flint import acb, arb, ctx
 
 import tightrope as tr
-from tightrope.engines.contour.engine import prepare
-from tightrope.engines.evaluation import Evaluator
-from tightrope.kernels.contour_kernel import ramp
+from tightrope.core.engines.contour.engine import prepare
+from tightrope.core.engines.selection import Evaluator
+from tightrope.core.numerics.contour_sum import ramp
 
 RUNS = {
     "gaussians": tr.Gaussian(sigma=2.0) * 3,

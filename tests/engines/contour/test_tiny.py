@@ -15,10 +15,10 @@ import tightrope as tr
 from tests.engines.test_chernoff import bound, gaussian_delta
 from tests.reference.integrals import stored
 from tests.search import cases
-from tightrope.engines.answer import meets
-from tightrope.engines.chernoff import delta_above
-from tightrope.engines.contour import engine as contour
-from tightrope.relation import Direction
+from tightrope.core.engines.contour import engine as contour
+from tightrope.core.engines.planner import meets
+from tightrope.core.engines.saddle import delta_above
+from tightrope.core.values.question import Direction
 
 KNOWN = [
     (3045.03, 1.2232542933129984e-08, 5, 5.2322205090767314e-55),

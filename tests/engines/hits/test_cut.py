@@ -14,11 +14,11 @@ import pytest
 import tightrope as tr
 from tests.oracle.sampled_twice import Use, delta_of_two
 from tests.reference.integrals import stored
-from tightrope.engines.hits import cut
-from tightrope.engines.hits.ends import CutQuestion
-from tightrope.engines.hits.engine import SomeUse
-from tightrope.pairs.finite.laws import RationalLaw
-from tightrope.pairs.finite.pair import FinitePair
+from tightrope.core.engines.hits import cut
+from tightrope.core.engines.hits.cut import CutQuestion
+from tightrope.core.engines.hits.engine import SomeUse
+from tightrope.core.losses.finite.finite_pair import FinitePair
+from tightrope.core.losses.finite.laws import RationalLaw
 
 ORACLE_ERROR = mpmath.mpf(10) ** -12
 

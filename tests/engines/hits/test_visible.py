@@ -10,7 +10,7 @@ import pytest
 import tightrope as tr
 from tests.oracle.sampled_twice import Use, delta_of_two
 from tests.reference.integrals import stored
-from tightrope.engines.hits import tuning
+from tightrope.core.engines import tuning
 
 ORACLE_ERROR = mpmath.mpf(10) ** -17
 TWICE = [

@@ -11,14 +11,15 @@ import tightrope as tr
 from tests.engines.joint.test_engine import contains, dyadic, finite
 from tests.oracle.enumeration import Outcomes, composed, delta, merged, sampled
 from tests.search import FULL, cases
-from tightrope.derived.dyadic import DyadicPair
-from tightrope.derived.poisson import PoissonAdd, PoissonRemove
-from tightrope.derived.product import ProductPair
-from tightrope.engines.joint.bracket import Resolution, bracket
-from tightrope.pair import Pair
-from tightrope.pairs.finite import pair as finite_pair
-from tightrope.pairs.finite.laws import RationalLaw
-from tightrope.pairs.finite.pair import FinitePair
+from tightrope.core.engines.joint.bracket import bracket
+from tightrope.core.losses.capabilities import Resolution
+from tightrope.core.losses.finite import finite_pair
+from tightrope.core.losses.finite.finite_pair import FinitePair
+from tightrope.core.losses.finite.laws import RationalLaw
+from tightrope.core.losses.operators.dyadic import DyadicPair
+from tightrope.core.losses.operators.poisson import PoissonAdd, PoissonRemove
+from tightrope.core.losses.operators.product import ProductPair
+from tightrope.core.losses.pair import Pair
 
 
 def pair_of(outcomes: Outcomes) -> FinitePair:

@@ -10,7 +10,7 @@ import pytest
 
 import tightrope as tr
 from tests.oracle.enumeration import Outcomes, composed, delta, merged, sampled
-from tightrope.pairs.finite import pair as finite_pair
+from tightrope.core.losses.finite import finite_pair
 
 RATES = (1e-6, 0.01, 0.25, 0.5, 0.9, 1.0)
 EPSILONS = (0.0, 1e-3, 0.1, 0.7, 2.0)

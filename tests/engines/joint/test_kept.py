@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import tightrope as tr
-from tightrope.engines.joint.bracket import bracket
-from tightrope.engines.joint.kept import keeping
-from tightrope.facets.resolution import Resolution
-from tightrope.relation import Direction
+from tightrope.core.engines.joint.bracket import bracket, keeping
+from tightrope.core.losses.capabilities import Resolution
+from tightrope.core.values.question import Direction
 
 PAIR = tr.Gaussian(sigma=1.0).random_allocation(steps=3).pair(Direction.REMOVE)
 COARSE, FINE = Resolution(64, 1e-9, False), Resolution(128, 1e-12, False)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from tightrope.engines.evaluation import Evaluator, Term
-from tightrope.engines.lattice import engine as lattice
-from tightrope.expression import parse
-from tightrope.relation import Direction
+from tightrope.core.engines.lattice import engine as lattice
+from tightrope.core.engines.selection import Evaluator, Term
+from tightrope.core.text.expressions import parse
+from tightrope.core.values.question import Direction
 
 
 def terms_of(expression: str, direction: str) -> list[Term]:

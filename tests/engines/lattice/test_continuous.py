@@ -8,7 +8,7 @@ import pytest
 
 from tests.engines.lattice.asking import terms_of
 from tests.search import cases
-from tightrope.engines.lattice import engine as lattice
+from tightrope.core.engines.lattice import engine as lattice
 
 
 def random_expression(rng: random.Random) -> str:

@@ -10,8 +10,8 @@ import pytest
 
 from tests.engines.lattice.asking import epsilon_interval, terms_of
 from tests.search import FULL
-from tightrope.engines.lattice import engine as lattice
-from tightrope.errors import UnsupportedMechanism
+from tightrope.core.engines.lattice import engine as lattice
+from tightrope.core.values.errors import UnsupportedMechanism
 
 VECTORS = json.loads((Path(__file__).parents[2] / "reference" / "vectors.json").read_text())["vectors"]
 NATIVE = ("RandomizedResponse", "ApproximateDP", "DiscreteGaussian")

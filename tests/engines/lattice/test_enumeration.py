@@ -9,9 +9,9 @@ import pytest
 
 from tests.oracle import enumeration
 from tests.search import cases
-from tightrope.engines.lattice import engine as lattice
-from tightrope.pairs.finite.laws import RationalLaw
-from tightrope.pairs.finite.pair import FinitePair
+from tightrope.core.engines.lattice import engine as lattice
+from tightrope.core.losses.finite.finite_pair import FinitePair
+from tightrope.core.losses.finite.laws import RationalLaw
 
 EPSILONS = (0.0, 0.1, 0.5, 1.0, 2.0)
 

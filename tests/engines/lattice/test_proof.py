@@ -10,10 +10,10 @@ from flint import fmpz
 
 from tests.engines.lattice.asking import epsilon_ends, terms_of
 from tests.oracle import enumeration
-from tightrope.engines.lattice import engine as lattice
-from tightrope.engines.lattice.whole import WholeUpper
-from tightrope.pairs.finite.laws import RationalLaw
-from tightrope.pairs.finite.pair import FinitePair
+from tightrope.core.engines.lattice import engine as lattice
+from tightrope.core.engines.lattice.proof import WholeUpper
+from tightrope.core.losses.finite.finite_pair import FinitePair
+from tightrope.core.losses.finite.laws import RationalLaw
 
 
 def test_finite_compositions_in_integers() -> None:

@@ -10,7 +10,7 @@ from tests.conformance.cases import DIRECTIONS, STANDARD, Row, rates_of
 from tests.oracle.precision import precision
 from tests.oracle.truth import Truth
 from tests.search import FULL
-from tightrope.engines.lattice import engine as lattice
+from tightrope.core.engines.lattice import engine as lattice
 
 ASKED = [(row, rate) for row in STANDARD for rate in rates_of(row, (1e-4, 0.3, 1.0))]
 

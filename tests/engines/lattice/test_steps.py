@@ -10,17 +10,17 @@ import pytest
 from flint import arb, ctx
 
 from tests.oracle import enumeration
-from tightrope.derived.poisson import PoissonRemove
-from tightrope.engines.lattice import compose as lattice_compose
-from tightrope.engines.lattice import law as lattice_law
-from tightrope.engines.lattice import masses as lattice_masses
-from tightrope.engines.lattice import native as lattice_native
-from tightrope.engines.lattice.law import Side
-from tightrope.facets.lattice import LatticeStep, SumLattice
-from tightrope.kernels.fft import Circular
-from tightrope.pairs.finite.laws import RationalLaw, response_law
-from tightrope.pairs.finite.pair import FinitePair
-from tightrope.pairs.gaussian.pair import GaussianPair
+from tightrope.core.engines.lattice import compose as lattice_compose
+from tightrope.core.engines.lattice import compose as lattice_law
+from tightrope.core.engines.lattice import grid as lattice_masses
+from tightrope.core.engines.lattice import native as lattice_native
+from tightrope.core.engines.lattice.compose import Side
+from tightrope.core.losses.atoms import LatticeStep, SumLattice
+from tightrope.core.losses.finite.finite_pair import FinitePair
+from tightrope.core.losses.finite.laws import RationalLaw, response_law
+from tightrope.core.losses.gaussian import GaussianPair
+from tightrope.core.losses.operators.poisson import PoissonRemove
+from tightrope.core.numerics.convolution import Circular
 
 STEP = 2.0**-22
 CHANCE, USES = 0.75, 40
@@ -34,7 +34,7 @@ def chord_case() -> tuple[PoissonRemove, np.ndarray]:
 def test_chords_dominate() -> None:
     """The mass from each point on is at or above the exact chord's."""
     pair, points = chord_case()
-    found = lattice_masses.above(pair, points, STEP, float(points[400]))
+    found = lattice_masses.masses_above(pair, points, STEP, float(points[400]))
     before = ctx.prec
     ctx.prec = 200
     try:
@@ -191,7 +191,7 @@ def test_a_mix_of_steps_is_not_discretised(epsilon: float) -> None:
 
 def noise_of_the_claimed_size(monkeypatch: pytest.MonkeyPatch, claimed: float = 1.0) -> None:
     """The transform is off by 0.9 of its radius, against either end; the engine is told `claimed` of the radius."""
-    true_convolve = lattice_compose.convolve
+    true_convolve = lattice_compose.fft_convolve
     pair = FinitePair(response_law(0.5625, 2))
     epsilon, chance, uses = 2.0, Fraction(9, 16), 200
     outcomes = tuple(
@@ -223,3 +223,22 @@ def test_noise_of_the_claimed_size_breaks_nothing(monkeypatch: pytest.MonkeyPatc
 def test_half_the_radius_would_be_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(AssertionError):
         noise_of_the_claimed_size(monkeypatch, claimed=0.5)
+
+
+def _two_far_apart(scale: float) -> lattice_law.LatticeLaw:
+    """One atom, and next to nothing so far away that no exponential moment is a double."""
+    masses = np.zeros(1 << 20)
+    masses[0], masses[-1] = scale, 1e-20 * scale
+    return lattice_law.LatticeLaw(masses, 0, 1, 0.0, Fraction(0), 0.0, Side.UP, 0)
+
+
+def test_without_moments_all_that_there_is_may_lie_outside() -> None:
+    sides = lattice_compose._Sides.of([(_two_far_apart(1.0), 1)], 1e-18)
+    outside = sides.outside(0, 1 << 10, (1 << 20) - 1)
+    assert 1e-20 <= outside <= 1.0 + 1e-9
+
+
+def test_more_outside_than_a_double_holds_is_not_cut_down() -> None:
+    sides = lattice_compose._Sides.of([(_two_far_apart(1e200), 2)], 1e-18)  # of 1e380 at least 1e360 are outside
+    with pytest.raises(OverflowError):
+        sides.outside(0, 1 << 10, 2 * (1 << 20) - 2)

@@ -10,8 +10,8 @@ import numpy as np
 from flint import arb, fmpq
 
 from tests.oracle.precision import precision
-from tightrope.engines.lattice.tail_sum import LowerSum, ends, weights_from
-from tightrope.kernels.ulps import UNIT
+from tightrope.core.engines.lattice.compose import LowerSum, ends, weights_from
+from tightrope.core.numerics.rounding import UNIT
 
 
 def test_no_end_is_rounded_to_the_wrong_side() -> None:

@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 from tests.engines.lattice.asking import terms_of
 from tests.search import cases
-from tightrope.engines.lattice import engine as lattice
+from tightrope.core.engines.lattice import engine as lattice
 
 QUESTIONS = (
     ("Gaussian(sigma=1.0).poisson(rate=0.01) * 300", "remove", 1.0),

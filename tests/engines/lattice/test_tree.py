@@ -11,11 +11,10 @@ from flint import arb
 
 import tightrope as tr
 from tests.oracle.laplace_fold import LaplaceFold
-from tightrope import compute_budget
-from tightrope.errors import WorkExhausted
-from tightrope.kernels import fft_tree
-from tightrope.kernels.fft import Circular
-from tightrope.kernels.fft_tree import TreeFactor
+from tightrope.core.numerics import convolution as fft_tree
+from tightrope.core.numerics.convolution import Circular, TreeFactor
+from tightrope.core.values import compute_budget
+from tightrope.core.values.errors import WorkExhausted
 
 
 def factors(seed: int, size: int) -> list[TreeFactor]:
@@ -55,7 +54,7 @@ def test_short_transforms_carry_their_noise(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def check_radius(given: list[TreeFactor], sign: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    true_convolve = fft_tree.convolve
+    true_convolve = fft_tree.fft_convolve
 
     def noisy(spectra: object) -> Circular:
         power = true_convolve(spectra)  # type: ignore[arg-type]

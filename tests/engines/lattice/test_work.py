@@ -12,18 +12,17 @@ import pytest
 
 from tests.engines.lattice.asking import terms_of
 from tests.oracle import enumeration
-from tightrope.bound import ErrorBreakdown, error_lines
-from tightrope.engines.evaluation import Evaluation, Evaluator
-from tightrope.engines.lattice import compose as lattice_compose
-from tightrope.engines.lattice import engine as lattice
-from tightrope.engines.lattice import plan as lattice_plan
-from tightrope.engines.lattice import tuning
-from tightrope.engines.lattice.aim import aim
-from tightrope.engines.lattice.grid import grid_evaluator
-from tightrope.engines.lattice.narrowest import Narrowest
-from tightrope.engines.lattice.plan import GridWish
-from tightrope.pairs.finite.laws import RationalLaw
-from tightrope.pairs.finite.pair import FinitePair
+from tightrope.core.engines import tuning
+from tightrope.core.engines.lattice import compose as lattice_compose
+from tightrope.core.engines.lattice import engine as lattice
+from tightrope.core.engines.lattice import grid_plan as lattice_plan
+from tightrope.core.engines.lattice.grid import grid_evaluator
+from tightrope.core.engines.lattice.grid_plan import GridWish, aim
+from tightrope.core.engines.lattice.native import Narrowest
+from tightrope.core.engines.selection import Evaluation, Evaluator
+from tightrope.core.losses.finite.finite_pair import FinitePair
+from tightrope.core.losses.finite.laws import RationalLaw
+from tightrope.core.values.bound import ErrorBreakdown, error_lines
 
 TEN = " + ".join(
     f"Gaussian(sigma={1 + 0.3 * index}).poisson(rate={0.1 / (index + 1):.4g}) * 1000000000" for index in range(10)

@@ -34,9 +34,9 @@ from tests.oracle.adaptive import (
     product,
 )
 from tests.search import FULL, cases
+from tightrope.core.values.question import Relation
 from tightrope.ledger.filters import kind_of
 from tightrope.ledger.filters.base import BudgetAxis, Design, Price, Wanted
-from tightrope.relation import Relation
 
 Law = tuple[tuple[float, ...], tuple[float, ...]]
 
@@ -197,7 +197,8 @@ def near(least: float, rounds: int) -> float:
     return least if rounds == 3 else 0.0
 
 
-SEARCHES: list[tuple[tuple[Offer, ...], int]] = [(catalogue(), 3), (catalogue(FEW), 5)]
+SOME = tuple(dict.fromkeys((*combinations_with_replacement(SIZES[:3], 2), *PAIRS[:-4:2], *SPIKES)))
+SEARCHES: list[tuple[tuple[Offer, ...], int]] = [(catalogue() if FULL else catalogue(SOME), 3), (catalogue(FEW), 5)]
 if FULL:
     SEARCHES += [(catalogue(PAIRS[::3]), 4), (catalogue(FEW), 6)]
 

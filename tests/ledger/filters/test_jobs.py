@@ -12,12 +12,12 @@ import mpmath
 import pytest
 
 import tightrope as tr
-from tightrope.errors import UnsupportedMechanism
+from tightrope.core.values.errors import UnsupportedMechanism
+from tightrope.core.values.question import Direction
 from tightrope.ledger.errors import RelationMismatch
 from tightrope.ledger.filters import KINDS, kind_of
 from tightrope.ledger.filters.base import Price, Wanted
 from tightrope.ledger.filters.jobs import leak, one_law, pieces, uses
-from tightrope.relation import Direction
 
 ORDERS = {"1.5": 0.25, "2": 0.25, "8": 0.25, "32": 0.25}
 SHARED: Mapping[str, Mapping[str, Any]] = {

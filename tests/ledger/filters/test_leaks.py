@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import pytest
 
+from tightrope.core.values.question import Direction
 from tightrope.ledger import units
 from tightrope.ledger.filters import kind_of
 from tightrope.ledger.pricing import read_job
-from tightrope.relation import Direction
 
 Law = tuple[float, ...]
 

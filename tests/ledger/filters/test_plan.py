@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tightrope as tr
-from tightrope.errors import InvalidParameter
+from tightrope.core.mechanisms.base import Mechanism
+from tightrope.core.values.errors import InvalidParameter
 from tightrope.ledger.filters import kind_of
 from tightrope.ledger.filters.base import Design, Price, Wanted
 from tightrope.ledger.filters.plan import _matched
 from tightrope.ledger.operations import WRITES
-from tightrope.mechanisms.base import Mechanism
 
 LETTERS = [tr.PureDP(epsilon=float(n)) for n in range(1, 5)]
 uses = st.dictionaries(st.sampled_from(LETTERS), st.integers(1, 7), min_size=1, max_size=3)

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.ledger.server.serving import JOB, PATIENCE, Answer, House, housed
-from tightrope import child, compute_budget
-from tightrope.errors import UnsupportedMechanism
+from tightrope import child
+from tightrope.core.values import compute_budget
+from tightrope.core.values.errors import UnsupportedMechanism
 from tightrope.ledger import pricing_worker, process_pricing
 from tightrope.ledger.errors import Unavailable
 from tightrope.ledger.process_pricing import ProcessPricer
@@ -111,7 +112,12 @@ def test_a_job_of_minutes_is_ended_and_others_do_not_wait(shop: Shop, monkeypatc
         assert shop.other.reserve(f"meanwhile-{asked}", "whole", JOB).status in (201, 409)
     assert timer.interval == compute_budget.PATIENCE_MAX
     assert thread.is_alive()
-    timer.function()
+    with monkeypatch.context() as idle:  # where the machine gave it no time it goes on
+        idle.setattr(process_pricing, "used_seconds", lambda process: 0.0)
+        timer.function(2.0)
+    timer = timers.get(timeout=PATIENCE)
+    monkeypatch.setattr(process_pricing, "used_seconds", lambda process: 1e9)
+    timer.function(0.0)
     thread.join()
     assert (answers[0].status, answers[0].urn) == (422, "unsupported-mechanism")
     assert "simpler" in answers[0].document["detail"]
@@ -180,7 +186,8 @@ def test_who_waits_too_long_for_a_process_is_told_so(monkeypatch: pytest.MonkeyP
     with pytest.raises(Unavailable):
         pricer._turn()
     monkeypatch.setattr(process_pricing, "TURN_SECONDS", PATIENCE)
-    waiting = [threading.Thread(target=lambda: pricer._free.put(pricer._turn())) for _ in range(8)]
+    most = process_pricing.PRICES_WAITING_MAX
+    waiting = [threading.Thread(target=lambda: pricer._free.put(pricer._turn())) for _ in range(most)]
     for each in waiting:
         each.start()
     while pricer._waiting.acquire(blocking=False):  # until all of them wait

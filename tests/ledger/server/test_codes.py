@@ -70,7 +70,7 @@ def test_all_addresses_that_read(house: House) -> None:
     names = [each["name"] for each in admin.get("/v1/budgets").document["budgets"]]
     assert names == ["a/b", "census", "poll"]
     assert len(admin.get("/v1/budgets/a%2Fb/history").document["moments"]) == 2
-    assert admin.get("/v1/budgets/a%2Fb/reservations").document == {"reservations": []}
+    assert admin.get("/v1/budgets/a%2Fb/reservations").document == {"reservations": [], "next": None}
     assert [line["seq"] for line in admin.get("/v1/audit?root=a/b&after=1").document["lines"]] == [2]
     anchor = admin.get("/v1/anchor").document
     assert set(anchor["roots"]) == {"_ledger", "a/b", "census", "poll"}

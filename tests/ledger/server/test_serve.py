@@ -16,7 +16,7 @@ import pytest
 
 import tightrope.ledger as tl
 from tests.ledger.server.serving import JOB, PATIENCE, Client
-from tightrope.errors import InvalidParameter
+from tightrope.core.values.errors import InvalidParameter
 from tightrope.ledger.database import Database
 from tightrope.ledger.ledger import Ledger
 from tightrope.ledger.server.serve import checked_ledger, expire_due, expiring, opened

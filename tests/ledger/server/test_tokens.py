@@ -8,7 +8,7 @@ import pytest
 
 import tightrope.ledger as tl
 from tests.ledger.server.serving import JOB, SECRET, Client, House
-from tightrope.errors import InvalidParameter
+from tightrope.core.values.errors import InvalidParameter
 from tightrope.ledger.database import Database
 from tightrope.ledger.ledger import Ledger
 from tightrope.ledger.server.app import AskedOverHttp
@@ -123,7 +123,7 @@ def test_colleagues_do_not_see_each_others_jobs(house: House) -> None:
     for move in ("claim", "commit", "cancel"):
         assert two.post(f"/v1/reservations/{made}/{move}", {}).status == 404
     assert two.get(f"/v1/reservations/{made}").status == 404
-    assert two.get("/v1/budgets/census/reservations").document == {"reservations": []}
+    assert two.get("/v1/budgets/census/reservations").document == {"reservations": [], "next": None}
     assert len(one.get("/v1/budgets/census/reservations").document["reservations"]) == 1
     assert two.get("/v1/budgets/census").document["axes"][0]["held"] > 0  # what is left is everybody's business
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tightrope import ledger as tl
-from tightrope.errors import InvalidParameter
+from tightrope.core.values.errors import InvalidParameter
 from tightrope.ledger.ledger import Ledger
 
 TERMS: dict[str, Any] = {"relation": "add_remove", "unit": "one person", "delta": 1e-6}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tightrope import ledger as tl
-from tightrope.errors import ExpressionError, InvalidParameter
+from tightrope.core.values.errors import ExpressionError, InvalidParameter
 from tightrope.ledger.database import Database
 from tightrope.ledger.ledger import Ledger
 from tightrope.ledger.service import LocalService

@@ -42,6 +42,9 @@ class DiscreteGaussianLaw(CheckedLaw):
     def reversed(self) -> DiscreteGaussianLaw:
         return self
 
+    def shifted(self, size: int) -> DiscreteGaussianLaw:
+        return DiscreteGaussianLaw(self.variance, self.sensitivity * size)
+
     def moments(self, tilt: arb, step: arb, count: int) -> list[acb] | None:
         """P(x) e^{z l(x)} has the size e^{-(x - m)^2/(2 v)} e^{c (c + 1) D^2/(2 v)}/Z, m = D (1 + c), v = sigma^2."""
         variance, shift = exact(self.variance), self.sensitivity

@@ -87,7 +87,9 @@ class RatiosLaw(OutcomesLaw):
         return exact(sum((q for p, q in zip(self.p, self.q, strict=True) if not p), Fraction(0)) / sum(self.q))
 
     def reversed(self) -> RatiosLaw:
-        return RatiosLaw(self.q, self.p)
+        """The same again where outputs can be paired so that each has the other's masses."""
+        both = list(zip(self.p, self.q, strict=True))
+        return self if sorted(both) == sorted((q, p) for p, q in both) else RatiosLaw(self.q, self.p)
 
     def lattice(self) -> tuple[arb, arb] | None:
         """The ratios are base g^n for one g > 1, which Euclid finds by division, where there is one."""
@@ -140,6 +142,12 @@ class LeakyResponseLaw(OutcomesLaw):
         rest = other * (self.categories - 2)
         return both if self.categories == 2 else [*both, (rest, rest, arb(0))]
 
+    def shifted(self, size: int) -> OutcomesLaw | None:
+        """Pure privacy size times is integer Laplace noise of scale 1/epsilon (docs/proofs/group.md, section 3)."""
+        if size == 1 or not self.epsilon:
+            return self if size == 1 else None
+        return GeometricLaw(1 / self.epsilon, size) if self.categories == 2 and not self.delta else None
+
     def infinite(self) -> arb:
         return exact(self.delta)
 
@@ -152,6 +160,43 @@ class LeakyResponseLaw(OutcomesLaw):
     def lattice(self) -> tuple[arb, arb]:
         epsilon = exact(self.epsilon)
         return -epsilon, (epsilon if self.categories > 2 else 2 * epsilon) if self.epsilon else arb(1)
+
+
+@dataclass(frozen=True)
+class ThreeLossesLaw(OutcomesLaw):
+    """Losses epsilon, -epsilon and 0: what a set of categories shows, or noise that falls in steps.
+
+    The first has the mass `most` of P, the second e^-epsilon times as much (docs/mechanisms.md).
+    """
+
+    epsilon: Fraction
+    categories: int = 0
+    size: int = 0
+    gamma: Fraction | None = None  # of a staircase, which has no categories; None: 1/(1 + e^{epsilon/2})
+
+    def outcomes(self) -> list[Outcome]:
+        epsilon = exact(self.epsilon)
+        most, less = self._most(epsilon), (-epsilon).exp()
+        rest = 1 - most * (1 + less)
+        both = [(most, most * less, epsilon), (most * less, most, -epsilon)]
+        return [*both, (rest, rest, arb(0))] if rest > 0 else both
+
+    def _most(self, epsilon: arb) -> arb:
+        fall = (-epsilon).exp()
+        if self.categories:
+            k, d = self.categories, self.size
+            return d * (k - d) / ((k - 1) * (d + (k - d) * fall))
+        if self.gamma is None:
+            return 1 - (-epsilon / 2).exp() / 2
+        gamma = exact(self.gamma)
+        scale = gamma + fall * (1 - gamma)
+        return (gamma + fall * (1 - 2 * gamma) / 2) / scale if self.gamma <= Fraction(1, 2) else 1 / (2 * scale)
+
+    def reversed(self) -> ThreeLossesLaw:
+        return self
+
+    def lattice(self) -> tuple[arb, arb]:
+        return -exact(self.epsilon), exact(self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -179,6 +224,9 @@ class GeometricLaw(OutcomesLaw):
 
     def reversed(self) -> GeometricLaw:
         return self
+
+    def shifted(self, size: int) -> GeometricLaw:
+        return GeometricLaw(self.scale, self.sensitivity * size)
 
     def lattice(self) -> tuple[arb, arb]:
         return exact(-self.sensitivity / self.scale), exact(2 / self.scale)

@@ -57,34 +57,22 @@ class GaussianLaw(CheckedLaw):
     def decay(self, tilt: arb, reach: arb) -> arb:
         return (-exact(self.square) * reach * reach / 2).exp()
 
+    def shifted(self, size: int) -> GaussianLaw:
+        return GaussianLaw(self.square * size * size)
 
-@dataclass(frozen=True)
-class SampledGaussianLaw(CheckedLaw):
-    """P is (1 - r) N(0, 1) + r N(mu, 1) and Q = N(0, 1), 0 < r < 1; added: the other way round."""
 
-    square: Fraction
-    rate: Fraction
-    added: bool = False
+class HiddenShiftLaw(CheckedLaw):
+    """Gaussian noise whose mean with the record is drawn: moments and decay, by the likelihood ratio g."""
 
-    def reversed(self) -> SampledGaussianLaw:
-        return SampledGaussianLaw(self.square, self.rate, not self.added)
+    added: bool
 
-    def tails(self, x: arb) -> tuple[arb, arb]:
-        """l > x where g > e^x, or for added g < e^-x."""
-        mu, rate = exact(self.square).sqrt(), exact(self.rate)
-        excess = (-x if self.added else x).exp() - 1 + rate  # r (e^{mu cut - mu^2/2}) at the cut
-        without, with_it = arb(0), arb(0)  # P and Q of outputs below the cut
-        if not excess <= 0:
-            cut = ((excess if excess > 0 else excess.upper()) / rate).log() / mu + mu / 2
-            without, with_it = above(-cut), above(mu - cut)
-        if not (excess > 0 or excess <= 0):  # the cut lies anywhere below
-            without, with_it = without.union(arb(0)), with_it.union(arb(0))
-        mixed = (1 - rate) * without + rate * with_it
-        return (without, mixed) if self.added else (1 - mixed, 1 - without)
+    def tilted(self, tilt: arb) -> Tilted:
+        """f = n g^a, a = 1 + z (-z for added)."""
+        raise NotImplementedError
 
     def moments(self, tilt: arb, step: arb, count: int) -> list[acb] | None:
         """The trapezoid rule for the integral of f = n g^a, a = 1 + z (-z for added), with all its errors."""
-        tilted = _Tilted.of(self, tilt)
+        tilted = self.tilted(tilt)
         wanted = aimed()
         shift = tilted.shift(wanted)
         width = (2 * arb.pi() * shift / (wanted + tilted.growth(shift, step * count))).mid()
@@ -109,11 +97,40 @@ class SampledGaussianLaw(CheckedLaw):
     def decay(self, tilt: arb, reach: arb) -> arb:
         """The least bound of a few shifted paths; 1 where none is better."""
         with precision(DECAY_BITS):
-            tilted, moments = _Tilted.of(self, tilt), self.moments(tilt, arb(0), 1)
+            tilted, moments = self.tilted(tilt), self.moments(tilt, arb(0), 1)
             if moments is None:
                 return arb(1)
             whole = moments[0].real
             return min((tilted.shifted(reach, whole, *shift) for shift in SHIFTS), key=lambda value: value.mid())
+
+
+@dataclass(frozen=True)
+class SampledGaussianLaw(HiddenShiftLaw):
+    """P is (1 - r) N(0, 1) + r N(mu, 1) and Q = N(0, 1), 0 < r < 1; added: the other way round."""
+
+    square: Fraction
+    rate: Fraction
+    added: bool = False
+
+    def reversed(self) -> SampledGaussianLaw:
+        return SampledGaussianLaw(self.square, self.rate, not self.added)
+
+    def tilted(self, tilt: arb) -> Tilted:
+        power = -tilt if self.added else 1 + tilt
+        return SampledTilted(exact(self.square).sqrt(), power, exact(self.rate))
+
+    def tails(self, x: arb) -> tuple[arb, arb]:
+        """l > x where g > e^x, or for added g < e^-x."""
+        mu, rate = exact(self.square).sqrt(), exact(self.rate)
+        excess = (-x if self.added else x).exp() - 1 + rate  # r (e^{mu cut - mu^2/2}) at the cut
+        without, with_it = arb(0), arb(0)  # P and Q of outputs below the cut
+        if not excess <= 0:
+            cut = ((excess if excess > 0 else excess.upper()) / rate).log() / mu + mu / 2
+            without, with_it = above(-cut), above(mu - cut)
+        if not (excess > 0 or excess <= 0):  # the cut lies anywhere below
+            without, with_it = without.union(arb(0)), with_it.union(arb(0))
+        mixed = (1 - rate) * without + rate * with_it
+        return (without, mixed) if self.added else (1 - mixed, 1 - without)
 
 
 def _turned(masses: list[arb], angles: list[arb], block: int) -> list[acb]:
@@ -127,35 +144,33 @@ def _turned(masses: list[arb], angles: list[arb], block: int) -> list[acb]:
 
 
 @dataclass(frozen=True)
-class _Tilted:
-    """f = n g^power on the real axis, and what its analytic continuation costs. Its integral is at least 1."""
+class Tilted:
+    """f = n g^power on the real axis, and what its analytic continuation costs. Its integral is at least 1.
+
+    mu is the largest shift; share(x) is the slope of log g over mu, in [0, 1], and rises.
+    """
 
     mu: arb
-    rate: arb
     power: arb
-
-    @staticmethod
-    def of(law: SampledGaussianLaw, tilt: arb) -> _Tilted:
-        return _Tilted(exact(law.square).sqrt(), exact(law.rate), -tilt if law.added else 1 + tilt)
 
     def log(self, x: arb) -> arb:
         """log g(x)."""
-        return ((self.mu * (x - self.mu / 2)).expm1() * self.rate).log1p()
+        raise NotImplementedError
 
     def share(self, x: arb) -> arb:
-        """pi(x)."""
-        return 1 / (1 + (1 - self.rate) / self.rate * (-self.mu * (x - self.mu / 2)).exp())
+        """The mean of the shift over mu, given x."""
+        raise NotImplementedError
 
-    def density(self, x: arb) -> arb:
-        return density(x) * (self.power * self.log(x)).exp()
+    def rotated(self, cell: arb, log: arb, share: arb, y: arb) -> tuple[arb, arb]:
+        """log |g(x + iy)/g(x)| and arg g(x + iy) for all x of a cell, 0 <= y <= pi/(2 mu), log g and share there."""
+        raise NotImplementedError
 
     def ends(self, wanted: arb) -> tuple[arb, arb]:
         """Where f is about e^-wanted: a choice."""
-        if self.power < 0:
-            far = (2 * (wanted + self.power * (-self.rate).log1p())).sqrt().mid()
-            return -far, far
-        right = self.power * self.mu + (2 * (wanted - self.power * self.rate.log())).sqrt()
-        return -(2 * wanted).sqrt().mid(), right.mid()
+        raise NotImplementedError
+
+    def density(self, x: arb) -> arb:
+        return density(x) * (self.power * self.log(x)).exp()
 
     def outside(self, end: arb, width: arb | None = None) -> arb:
         """At least the integral of f outside an end, or its sum over places a width apart times the width.
@@ -192,17 +207,44 @@ class _Tilted:
         if count > DECAY_CELLS_MAX:
             return arb(1)
         change, changed, ends = arb(0), arb(0), self.outside(left)
+        before = self.share(left), self.log(left)
         for _ in range(count):
             right = (left + width).mid()
-            share = self.share(left).union(self.share(right))
+            after = self.share(right), self.log(right)
+            share, log = before[0].union(after[0]), before[1].union(after[1])
             late = -pace / height * share
             y, slope = -height * late.expm1(), pace * mu * share * (1 - share) * late.exp()
-            half = (mu * y / 2).sin()
-            turn = arb.atan2(share * (mu * y).sin(), 1 - share + share * (mu * y).cos())
-            modulus = (-4 * share * (1 - share) * half * half).log1p() / 2
+            modulus, turn = self.rotated(left.union(right), log, share, y)
             gain = y * y / 2 + (slope * slope).log1p() / 2 + self.power * modulus - reach * turn
-            tilting = (self.power * self.log(left).union(self.log(right))).exp()
-            mass = density(left.union(right)) * tilting * (right - left)
-            change, changed, left = change + mass * gain.expm1(), changed + mass * gain.exp(), right
+            mass = density(left.union(right)) * (self.power * log).exp() * (right - left)
+            change, changed = change + mass * gain.expm1(), changed + mass * gain.exp()
+            left, before = right, after
         ends = (ends + self.outside(left)) * most.exp()
         return (1 + (change + ends) / whole).upper().min(((changed + ends) / whole).upper()).min(arb(1))
+
+
+@dataclass(frozen=True)
+class SampledTilted(Tilted):
+    """g = 1 - r + r e^{mu x - mu^2/2}."""
+
+    rate: arb
+
+    def log(self, x: arb) -> arb:
+        return ((self.mu * (x - self.mu / 2)).expm1() * self.rate).log1p()
+
+    def share(self, x: arb) -> arb:
+        """pi(x)."""
+        return 1 / (1 + (1 - self.rate) / self.rate * (-self.mu * (x - self.mu / 2)).exp())
+
+    def rotated(self, cell: arb, log: arb, share: arb, y: arb) -> tuple[arb, arb]:
+        half = (self.mu * y / 2).sin()
+        turn = arb.atan2(share * (self.mu * y).sin(), 1 - share + share * (self.mu * y).cos())
+        return (-4 * share * (1 - share) * half * half).log1p() / 2, turn
+
+    def ends(self, wanted: arb) -> tuple[arb, arb]:
+        """Where f is about e^-wanted: a choice."""
+        if self.power < 0:
+            far = (2 * (wanted + self.power * (-self.rate).log1p())).sqrt().mid()
+            return -far, far
+        right = self.power * self.mu + (2 * (wanted - self.power * self.rate.log())).sqrt()
+        return -(2 * wanted).sqrt().mid(), right.mid()

@@ -41,6 +41,9 @@ class LaplaceLaw(CheckedLaw):
     def reversed(self) -> LaplaceLaw:
         return self
 
+    def shifted(self, size: int) -> LaplaceLaw:
+        return LaplaceLaw(self.edge * size)
+
     def moments(self, tilt: arb, step: arb, count: int) -> list[acb]:
         """M(z) = (e^{-e/2}/2) (e^{se} (1 + 1/(2s)) + e^{-se} (1 - 1/(2s))), s = z + 1/2; no ball where s may be 0."""
         edge, found = exact(self.edge), []

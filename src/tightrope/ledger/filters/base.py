@@ -69,11 +69,13 @@ class Price:
 
     additive: whether the cost is a sum over the parts of the job, so that a part that ran alone may be charged alone.
     evidence: JSON for the audit: the bounds that the units were rounded up from, and how they were found.
+    unfinished: by axis, units at or below the cost, where work ended the search and the price is much above these.
     """
 
     units: Mapping[str, int | None]
     additive: bool
     evidence: Mapping[str, Any] = field(default_factory=dict)
+    unfinished: Mapping[str, int] = field(default_factory=dict)
 
 
 class PrivacyFilter(ABC):

@@ -13,12 +13,22 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from ... import InvalidParameter, Mechanism
+from ... import Bound, InvalidParameter, Mechanism
 from ...extend.parameters import real
 from .. import units
 from .base import BudgetAxis, Design, Price, PrivacyFilter, Wanted
 from .jobs import all_costs, check_relation, pieces, refused
-from .terms import JOB_SHARE, check_inherited, checked_epsilon, job_slack, refuse_others, relation_of, shown
+from .terms import (
+    JOB_SHARE,
+    charged_upper,
+    check_inherited,
+    checked_epsilon,
+    ended_by_work,
+    job_slack,
+    refuse_others,
+    relation_of,
+    shown,
+)
 
 EPSILON, DELTA = "epsilon", "delta"
 
@@ -49,14 +59,19 @@ class BasicFilter(PrivacyFilter):
 
     def price(self, shared: Mapping[str, Any], job: Mechanism, slack: float | None) -> Price:
         check_relation(job, relation_of(shared))
-        epsilon, delta = Fraction(0), Fraction(0)
+        epsilon, delta, least, ended = Fraction(0), Fraction(0), Fraction(0), False
         evidence: list[dict[str, Any]] = []
         for piece, count in pieces(job, relation_of(shared)):
-            one = _epsilon_delta(piece, shared, slack)
-            epsilon, delta = epsilon + count * Fraction(one[0]), delta + count * Fraction(one[1])
-            evidence.append({"mechanism": repr(piece), "count": count, EPSILON: repr(one[0]), DELTA: repr(one[1])})
+            bound, own = _epsilon_delta(piece, shared, slack)
+            epsilon, delta = epsilon + count * Fraction(charged_upper(bound)), delta + count * Fraction(own)
+            least += count * Fraction(max(bound.lower, 0.0))
+            ended = ended or ended_by_work(bound)
+            evidence.append(
+                {"mechanism": repr(piece), "count": count, EPSILON: repr(charged_upper(bound)), DELTA: repr(own)}
+            )
         costs = all_costs(job, {EPSILON: (epsilon, units.LOSS_UNIT), DELTA: (delta, units.DELTA_UNIT)})
-        return Price(units.at_least_one(costs, EPSILON), False, {"uses": evidence})
+        unfinished = {EPSILON: units.total(least, units.LOSS_UNIT)} if ended else {}
+        return Price(units.at_least_one(costs, EPSILON), False, {"uses": evidence}, unfinished)
 
     def odometer(
         self, shared: Mapping[str, Any], promise: Mapping[str, Any], used: Mapping[str, int], dead: frozenset[str]
@@ -66,15 +81,15 @@ class BasicFilter(PrivacyFilter):
         return {"epsilon": shown(epsilon), "delta": shown(delta)}
 
 
-def _epsilon_delta(piece: Mechanism, shared: Mapping[str, Any], slack: float | None) -> tuple[float, float]:
+def _epsilon_delta(piece: Mechanism, shared: Mapping[str, Any], slack: float | None) -> tuple[Bound, float]:
     """(epsilon, w) where that is finite, (epsilon, d) else, or where d was asked for."""
     if slack is None:
         leaked = piece.delta(math.inf).upper
-        value = piece.epsilon(leaked).upper
-        if math.isfinite(value):
-            return value, leaked
+        bound = piece.epsilon(leaked)
+        if math.isfinite(bound.upper):
+            return bound, leaked
     own = job_slack(shared, slack)
-    value = piece.epsilon(own).upper
-    if not math.isfinite(value):
+    bound = piece.epsilon(own)
+    if not math.isfinite(bound.upper):
         raise refused(piece, f"no finite epsilon is known at a slack of {own!r}; give a larger one")
-    return value, own
+    return bound, own

@@ -20,9 +20,9 @@ from flint import acb, arb
 from ... import Direction, Mechanism, Relation, UnsupportedMechanism, WorkExhausted, compose
 from ...extend.laws import Pair
 from ...extend.numbers import BITS_START, upper_float, working_precision
-from ..domination import least_square
+from ..domination import LeastSquare, least_square
 from .jobs import pieces, refused, uses
-from .terms import SLACK
+from .terms import SLACK, charged_upper, ended_by_work, shortened_up
 
 MU2 = "mu2"
 
@@ -34,13 +34,14 @@ class GaussianCost(NamedTuple):
     slack: Fraction
     additive: bool
     evidence: list[dict[str, Any]]
+    ended: bool = False  # whether work ended a search, so that more of it may find less
 
 
 def gaussian_cost(
     terms: Sequence[tuple[Mechanism, int]], relation: Relation, floor: float, slack: float
 ) -> GaussianCost:
     """Of all terms together; floor is a mu, slack the delta that they may use."""
-    square, lost = Fraction(0), Fraction(0)
+    square, lost, early = Fraction(0), Fraction(0), False
     evidence: list[dict[str, Any]] = []
     others: list[Mechanism] = []
     for part, count in terms:
@@ -55,10 +56,11 @@ def gaussian_cost(
     charged = pieces(compose(others), relation) if others else ()
     share = slack / max(sum(count for _, count in charged), 1)
     for piece, count in charged:
-        own = _bare_square(piece) if share == 0.0 else _square_with(piece, floor, share)
+        own, ended = _bare_square(piece) if share == 0.0 else _square_with(piece, floor, share)
+        early = early or ended
         square, lost = square + count * Fraction(own), lost + count * Fraction(share)
         evidence.append({"mechanism": repr(piece), "count": count, MU2: repr(own), SLACK: repr(share)})
-    return GaussianCost(square, lost, not charged, evidence)
+    return GaussianCost(square, lost, not charged, evidence, early)
 
 
 def noise_square(part: Mechanism) -> float | None:
@@ -78,24 +80,29 @@ def noise_square(part: Mechanism) -> float | None:
 
 
 def _square(pair: Pair) -> arb | None:
-    above, limit = pair.gdp_mu(), pair.gdp_mu_lower(Direction.REMOVE)
-    if above is None or limit is None or not above.overlaps(limit) or pair.log_moment(acb(1)) is None:
+    above, limit = pair.moments().gdp_mu(), pair.moments().gdp_mu_lower(Direction.REMOVE)
+    if above is None or limit is None or not above.overlaps(limit) or pair.moments().log_moment(acb(1)) is None:
         return None
     return above * above
 
 
-def _square_with(piece: Mechanism, floor: float, slack: float) -> float:
+def _square_with(piece: Mechanism, floor: float, slack: float) -> LeastSquare:
     """By itself, or beside the floor where that is less: what holds without a floor holds beside it."""
-    alone = least_square(piece, 0.0, slack)
+    alone = _shortened(least_square(piece, 0.0, slack))
     if floor > 0.0:
         with suppress(WorkExhausted, UnsupportedMechanism):
-            return min(alone, least_square(piece, floor, slack))
+            return min(alone, _shortened(least_square(piece, floor, slack)))
     return alone
 
 
-def _bare_square(piece: Mechanism) -> float:
-    mu = piece.gdp().upper
+def _shortened(found: LeastSquare) -> LeastSquare:
+    return found._replace(square=shortened_up(found.square))
+
+
+def _bare_square(piece: Mechanism) -> LeastSquare:
+    bound = piece.gdp()
+    mu = charged_upper(bound)
     if not math.isfinite(mu):
         raise refused(piece, "no Gaussian dominates it, or none is known: give it a slack")
     with working_precision(BITS_START):
-        return upper_float(arb(mu) ** 2)
+        return LeastSquare(upper_float(arb(mu) ** 2), ended_by_work(bound))

@@ -60,7 +60,7 @@ class GdpFilter(PrivacyFilter):
         check_relation(job, relation)
         cost = gaussian_cost(job.terms, relation, floor_of(shared["floor"]), job_slack(shared, slack))
         costs = units.at_least_one(gaussian_units(job, cost), MU2)
-        return Price(costs, cost.additive, {"uses": cost.evidence})
+        return Price(costs, cost.additive, {"uses": cost.evidence}, {MU2: 0} if cost.ended else {})
 
     def odometer(
         self, shared: Mapping[str, Any], promise: Mapping[str, Any], used: Mapping[str, int], dead: frozenset[str]

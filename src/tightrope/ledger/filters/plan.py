@@ -99,7 +99,8 @@ class PlanFilter(PrivacyFilter):
             return Price({**costs, MU2: 0, SLACK: 0}, True, evidence)
         cost = gaussian_cost(tuple(left.items()), relation, floor_of(shared["floor"]), job_slack(shared, slack))
         costs |= gaussian_units(job, cost)
-        return Price(units.at_least_one(costs, MU2), cost.additive, evidence | {"uses": cost.evidence})
+        unfinished = {MU2: 0} if cost.ended else {}
+        return Price(units.at_least_one(costs, MU2), cost.additive, evidence | {"uses": cost.evidence}, unfinished)
 
     def odometer(
         self, shared: Mapping[str, Any], promise: Mapping[str, Any], used: Mapping[str, int], dead: frozenset[str]

@@ -14,11 +14,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from flint import arb
 
-from ... import Direction, InvalidParameter, Mechanism, UnsupportedMechanism
+from ... import AccuracyNotReached, Direction, InvalidParameter, Mechanism, UnsupportedMechanism, WorkExhausted
 from ...extend import work
 from ...extend.moments import cumulant_above
 from ...extend.numbers import upper_float, working_precision
@@ -26,9 +26,23 @@ from .. import units
 from ..menu import axis_name, checked_weights, default_weights, spent_epsilon, threshold
 from .base import BudgetAxis, Design, Price, PrivacyFilter, Wanted
 from .jobs import Use, check_relation, leak, refused, uses
-from .terms import SLACK, BudgetAim, aim, check_inherited, no_slack, refuse_others, relation_of, shown, slack_axis
+from .terms import (
+    SLACK,
+    BudgetAim,
+    aim,
+    charged_upper,
+    check_inherited,
+    ended_by_work,
+    no_slack,
+    refuse_others,
+    relation_of,
+    shown,
+    slack_axis,
+)
 
+PRICE_ACCURACY = 2.0**-10  # of a divergence: what a narrower one would cost in work, other orders use better
 RENYI_FINITE_BITS = 256  # of what is left where some losses are infinite
+KEPT = 0.02  # of the work: for writing down what was found
 NO_CHOICE = "what a job uses of delta follows from its infinite losses"
 
 
@@ -53,10 +67,16 @@ class RenyiFilter(PrivacyFilter):
     def price(self, shared: Mapping[str, Any], job: Mechanism, slack: float | None) -> Price:
         no_slack(slack, NO_CHOICE)
         check_relation(job, relation_of(shared))
-        orders = tuple(map(float, shared["orders"]))
-        priced = [(count, leak(part), _divergences(part, orders)) for part, count in job.terms]
+        orders = {float(order): weight for order, weight in shared["orders"].items()}
+        with work.part(1.0 - KEPT):
+            priced = [(count, leak(part), _divergences(part, orders)) for part, count in job.terms]
         costs: dict[str, int | None] = {
-            axis_name(order): _total([(found[order][1], count) for count, _, found in priced]) for order in orders
+            axis_name(order): _total([(found[order].upper, count) for count, _, found in priced]) for order in orders
+        }
+        unfinished = {
+            axis_name(order): _at_least([(found[order], count) for count, _, found in priced])
+            for order in orders
+            if any(found[order].unfinished for _, _, found in priced)
         }
         if all(number is None for number in costs.values()):
             raise refused(job, "no order of this budget bounds its Renyi divergence by a finite number")
@@ -69,11 +89,11 @@ class RenyiFilter(PrivacyFilter):
                 "mechanism": repr(part),
                 "count": count,
                 SLACK: repr(shown(one)),
-                "renyi": {axis_name(order): list(map(repr, ends)) for order, ends in found.items()},
+                "renyi": {axis_name(order): [repr(ends.lower), repr(ends.upper)] for order, ends in found.items()},
             }
             for (part, _), (count, one, found) in zip(job.terms, priced, strict=True)
         ]
-        return Price(costs, True, {"uses": evidence})
+        return Price(costs, True, {"uses": evidence}, unfinished)
 
     def odometer(
         self, shared: Mapping[str, Any], promise: Mapping[str, Any], used: Mapping[str, int], dead: frozenset[str]
@@ -121,31 +141,51 @@ def odometer_of(
     return {"epsilon": max(least, 0.0), "delta": left[0]}
 
 
-def _divergences(part: Mechanism, orders: tuple[float, ...]) -> dict[float, tuple[float, float]]:
-    """Ends of the divergences of one use, of its finite part where some losses are infinite; inf where nothing is."""
+class Ends(NamedTuple):
+    """Of a divergence; unfinished where work ended the search while the ends were far apart."""
+
+    lower: float
+    upper: float
+    unfinished: bool = False
+
+
+def _divergences(part: Mechanism, orders: Mapping[float, float]) -> dict[float, Ends]:
+    """Ends of the divergences of one use, of its finite part where some losses are infinite; inf where nothing is.
+
+    Each order has its share of the work, the heaviest first; those that are still wide have what the others left.
+    """
     if leak(part):
         both = [uses(part, direction) for direction in Direction]
-        return {order: (0.0, max(_finite_part(run, order) for run in both)) for order in orders}
-    found = {}
-    for done, order in enumerate(orders):
-        with work.part(1.0 / (len(orders) - done), clock=True):  # no order takes the time of the others
+        return {order: Ends(0.0, max(_finite_part(run, order) for run in both)) for order in orders}
+    found: dict[float, Ends] = {}
+    ranked = sorted(orders, key=lambda order: (-orders[order], order))
+    for done, order in enumerate(ranked):
+        with work.part(1.0 / (len(ranked) - done)):  # no order takes the work of the others
             found[order] = _divergence(part, order)
-    for order in [value for value in orders if found[value] is None]:  # with what the others left of it
-        found[order] = _divergence(part, order)
-        if found[order] is None:
-            raise refused(part, f"its divergence of order {order!r} was not found in time")  # else time ends an axis
-    return {order: ends for order, ends in found.items() if ends is not None}
+    for order in [each for each in ranked if found[each].unfinished]:
+        again = _divergence(part, order)
+        found[order] = min(found[order], again, key=lambda ends: ends.upper)
+    return {order: found[order] for order in orders}
 
 
-def _divergence(part: Mechanism, order: float) -> tuple[float, float] | None:
-    """None where it was not found in time."""
+def _divergence(part: Mechanism, order: float) -> Ends:
+    """As narrow as a price needs it; what is not known at all is infinite."""
     try:
-        bound = part.renyi(order)
+        bound = part.renyi(order, accuracy=PRICE_ACCURACY)
     except UnsupportedMechanism:
-        return 0.0, math.inf
-    if bound.upper == math.inf and bound.certificate is not None and bound.certificate.exhausted:
-        return None
-    return bound.lower, bound.upper
+        return Ends(0.0, math.inf)
+    except AccuracyNotReached as wide:
+        bound = wide.bound
+    except WorkExhausted:
+        return Ends(0.0, math.inf, True)
+    return Ends(bound.lower, charged_upper(bound), ended_by_work(bound))
+
+
+def _at_least(ends: list[tuple[Ends, int]]) -> int:
+    """Units at or below the cost of all uses together."""
+    return units.total(
+        sum((Fraction(max(each.lower, 0.0)) * count for each, count in ends), Fraction(0)), units.LOSS_UNIT
+    )
 
 
 def _finite_part(parts: tuple[Use, ...], order: float) -> float:

@@ -5,6 +5,7 @@ The promise holds at the ceiling, which never changes; what may be spent now is 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,12 +13,14 @@ from typing import Any
 
 from flint import arb
 
-from ... import InvalidParameter, Relation
+from ... import Bound, InvalidParameter, Relation
 from ...extend.numbers import BITS_START, lower_float, upper_float, working_precision
 from ...extend.parameters import nonnegative, real
 from .. import units
 from .base import BudgetAxis, Wanted
 
+WIDE = 1.1  # an upper end above so many times the lower one, where work ended the search, needs consent
+PRICE_BITS, FORMULA_WIDTH = 30, 2.0**-40  # of an upper end that was searched for; what is no wider is a formula's
 SLACK_SHARE = 0.1  # of delta, for jobs whose loss may be infinite
 JOB_SHARE = 0.01  # of the slack, for one job that says nothing
 SLACK = "slack"
@@ -85,6 +88,30 @@ def checked_slack(given: float | None, delta: float, share: float) -> float:
     if not value < delta:
         raise InvalidParameter(f"slack must be less than delta, {delta!r}, of which it is a part, not {given!r}")
     return value
+
+
+def ended_by_work(bound: Bound) -> bool:
+    """Whether more work may have made the upper end much smaller; which bound it is depends on work units alone."""
+    certificate = bound.certificate
+    ended = certificate is not None and certificate.exhausted is not None
+    return ended and not bound.upper <= WIDE * bound.lower
+
+
+def charged_upper(bound: Bound) -> float:
+    """The upper end as it is charged: of one that was searched for, rounded up to PRICE_BITS bits.
+
+    What a program computed before may move the last digits of a ball (constants that a library keeps), and nothing that
+    is charged depends on them.
+    """
+    return bound.upper if bound.upper - bound.lower <= FORMULA_WIDTH * abs(bound.upper) else shortened_up(bound.upper)
+
+
+def shortened_up(value: float) -> float:
+    """At or above, with so many bits."""
+    if not math.isfinite(value):
+        return value
+    mantissa, exponent = math.frexp(value)
+    return math.ldexp(math.ceil(math.ldexp(mantissa, PRICE_BITS)), exponent - PRICE_BITS)
 
 
 def refuse_others(kind: str, wanted: Wanted, known: Collection[str]) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 from flint import arb
 
 from ... import Direction, InvalidParameter, Mechanism
+from ...extend.laws import condition_on_finite_loss
 from ...extend.numbers import BITS_START, lower_float, upper_float, working_precision
 from ...extend.parameters import nonnegative
 from .. import units
@@ -106,7 +107,7 @@ def _rho(part: Mechanism) -> float:
 
 def _rho_directed(part: Mechanism, direction: Direction) -> float:
     with working_precision(BITS_START):
-        kept = [(use.pair.conditioned_on_finite_loss(), use.times) for use in uses(part, direction)]
-        known = [(None if pair is None else pair.zcdp_rho(), count) for pair, count in kept]
+        kept = [(condition_on_finite_loss(use.pair), use.times) for use in uses(part, direction)]
+        known = [(None if pair is None else pair.moments().zcdp_rho(), count) for pair, count in kept]
         balls = [count * rho for rho, count in known if rho is not None]
         return upper_float(sum(balls[1:], balls[0])) if balls and len(balls) == len(known) else math.inf

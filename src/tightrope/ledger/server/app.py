@@ -1,10 +1,12 @@
 """The addresses of a ledger, each of them one request to a desk.
 
-GET   /v1/health                                 the version; needs no token
+GET   /v1/health                                 the version; 503 where the database is away; needs no token
+GET   /v1/live                                   the version, whatever the database does; needs no token
 GET   /v1/budgets                                POST  /v1/budgets                             create
 GET   /v1/budgets/NAME?job=&slack=               POST  /v1/budgets/NAME/renew
 GET   /v1/budgets/NAME/history                   POST  /v1/quotes                              needs no key
-GET   /v1/budgets/NAME/reservations              POST  /v1/reservations                        reserve
+GET   /v1/budgets/NAME/reservations?state=&after=
+                                                 POST  /v1/reservations                        reserve
 GET   /v1/reservations/ID                        POST  /v1/reservations/ID/claim|commit|cancel
 GET   /v1/audit?root=&after=                     GET   /v1/anchor
 A name with a slash is sent with %2F. Headers: Authorization: Bearer trl_..., Idempotency-Key for all that writes,
@@ -34,19 +36,25 @@ from starlette.types import ASGIApp
 from ... import DataError, InvalidParameter, TightropeError, __version__
 from ...extend.documents import read_value
 from .. import maintenance, operations, wire
-from ..chain import Receipt
+from ..chain import Receipt, hashed
 from ..database import Fault
-from ..errors import NotFound
+from ..errors import BudgetExhausted, NotFound, Unavailable
+from ..pricing import price_seconds
 from ..service import LocalService, Reply
 from ..transactions import jobs
 from ..transactions.entry import Actor
 from .guard import SECRET_STATE, LedgerGuard
 from .problems import HttpProblem, told
+from .quotas import PRICING, READING, WRITING, Quotas, Shares, Usage
 
-THREADS = 16  # that work on the database at a time
+QUOTAS = Quotas()
 NESTED_MAX = 8
 AFTER_MAX = 18  # digits
-BEHIND: Mapping[str, tuple[str, ...]] = {"status": ("job", "slack"), "audit": ("root", "after")}  # the ?
+BEHIND: Mapping[str, tuple[str, ...]] = {
+    "status": ("job", "slack"),
+    "audit": ("root", "after"),
+    "reservations": ("state", "after"),
+}  # the ?
 _PROCESS = re.compile(r"[A-Za-z0-9_-]{16,128}")
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -68,19 +76,39 @@ class AskedOverHttp:
         """Whether it is written down."""
         return self.name in operations.WRITES
 
+    @property
+    def kind(self) -> str:
+        """Whose threads it needs: what may need a price waits for no others, and nothing else for it."""
+        if self.name in ("reserve", "quote", "create", "renew") or self.body.get("job") or self.body.get("part"):
+            return PRICING
+        return WRITING if self.writes else READING
+
     def __repr__(self) -> str:
         return f"AskedOverHttp({self.name!r})"  # no secret in whatever prints it
 
 
-def application(desk: LocalService, *, fault: Fault | None = None) -> ASGIApp:
+def application(desk: LocalService, *, fault: Fault | None = None, quotas: Quotas = QUOTAS) -> ASGIApp:
     """All addresses, behind their guard. desk: asked in the name of whoever has the token; the caller closes it.
 
-    fault is called with "before-reply" when an answer stands and was not sent: for tests that end the process there.
+    quotas: what one token may have in a minute. fault is called with "before-reply" when an answer stands and was not
+    sent: for tests that end the process there.
     """
-    threads = CapacityLimiter(THREADS)
+    shares, looking, usage = Shares(), CapacityLimiter(1), Usage(quotas)
 
     async def answer(asked: AskedOverHttp) -> Response:
-        return await run_sync(answered, desk, asked, fault, limiter=threads)
+        kind, whose = asked.kind, hashed(asked.secret)
+        usage.check(whose, "requests")
+        usage.take(whose, "requests", 1.0)
+        if kind == PRICING:
+            usage.check(whose, "price_seconds")
+        if asked.name == "reserve":
+            usage.check(whose, "refusals")
+        async with shares.thread(kind, whose) as threads:
+            response, took = await run_sync(timed, desk, asked, fault, limiter=threads)
+        usage.take(whose, "price_seconds", took)
+        if asked.name == "reserve" and response.status_code == BudgetExhausted.code:
+            usage.take(whose, "refusals", 1.0)
+        return response
 
     def reading(name: str, place: str | None) -> Endpoint:
         async def endpoint(request: Request) -> Response:
@@ -97,10 +125,13 @@ def application(desk: LocalService, *, fault: Fault | None = None) -> ASGIApp:
 
         return endpoint
 
-    async def health(_: Request) -> Response:
+    async def live(_: Request) -> Response:
         return JSONResponse({"version": __version__})
 
-    endpoints: dict[str, dict[str, Endpoint]] = {wire.HEALTH: {"GET": health}}
+    async def health(_: Request) -> Response:
+        return await run_sync(healthy, desk, limiter=looking)
+
+    endpoints: dict[str, dict[str, Endpoint]] = {wire.HEALTH: {"GET": health}, wire.LIVE: {"GET": live}}
     for name, (method, path) in wire.ADDRESSES.items():
         match = wire.PLACE.search(path)
         made = (posting if method == "POST" else reading)(name, None if match is None else match[1])
@@ -110,6 +141,18 @@ def application(desk: LocalService, *, fault: Fault | None = None) -> ASGIApp:
     app = Starlette(routes=routes, exception_handlers=handlers)  # without them it would answer in words of its own
     app.router.redirect_slashes = False
     return LedgerGuard(app)
+
+
+def healthy(desk: LocalService) -> Response:
+    """Whether the database answers; 503 where it does not."""
+    try:
+        with desk.database.read() as connection:
+            desk.database.now(connection)
+    except Exception as error:
+        return told(
+            error if isinstance(error, TightropeError) else Unavailable("the ledger's database does not answer")
+        )
+    return JSONResponse({"version": __version__})
 
 
 def _by_method(endpoints: Mapping[str, Endpoint]) -> Endpoint:
@@ -130,6 +173,13 @@ async def _elsewhere(_: Request, error: Exception) -> Response:
 
 async def _refused(_: Request, error: Exception) -> Response:
     return told(error)
+
+
+def timed(desk: LocalService, asked: AskedOverHttp, fault: Fault | None) -> tuple[Response, float]:
+    """The answer, and the seconds that prices took for it."""
+    with price_seconds() as took:
+        response = answered(desk, asked, fault)
+    return response, took.seconds
 
 
 def answered(desk: LocalService, asked: AskedOverHttp, fault: Fault | None) -> Response:

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..errors import Unauthenticated
 from ..service import REQUEST_BYTES, TOO_LARGE
-from ..wire import HEALTH, SECRET_WORD
+from ..wire import HEALTH, LIVE, SECRET_WORD
 from .problems import HttpProblem, told
 
 BODY_SECONDS = 20.0  # for which a body is waited for
@@ -70,7 +70,7 @@ class LedgerGuard:
     async def _passed(self, scope: Scope, receive: Receive, send: Send) -> None:
         """On to the application, if nothing stands against it."""
         scope = {**scope, "path": scope["raw_path"].decode("ascii", "replace"), "root_path": ""}
-        if scope["path"] == HEALTH:
+        if scope["path"] in (HEALTH, LIVE):
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)

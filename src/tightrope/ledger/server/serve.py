@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, ClassVar, TypedDict, Unpack
 
+import h11
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -32,12 +34,15 @@ from ..process_pricing import ProcessPricer
 from ..service import LocalService
 from ..transactions import jobs
 from ..transactions.entry import Actor
-from .app import application
+from .app import QUOTAS, application
 from .problems import LOG
+from .quotas import Quotas
 
 LEDGER_PORT = 8765
 LEDGER_HOST = "127.0.0.1"
 CONNECTIONS = 1000
+ADDRESS_CONNECTIONS = 400  # of one address, which may be that of a proxy
+HEAD_SECONDS = 10.0  # for the head of a request, from the beginning of its connection or its first byte
 SHUTDOWN_SECONDS = 10
 LINE_BYTES = 1 << 16  # of an address with its headers
 DUE_SECONDS = 10.0  # between two looks for reservations whose time is over
@@ -60,11 +65,13 @@ def serve(
     processes: int | None = None,
     ready: Callable[[str], None] = lambda address: None,
     fault: Fault | None = None,
+    quotas: Quotas = QUOTAS,
     **checks: Unpack[Checks],
 ) -> None:
     """Answers for the ledger at url until it is interrupted; ready is told the address.
 
-    host: this machine alone, unless given; TLS is for a proxy in front. processes: that work out prices. A ledger that
+    host: this machine alone, unless given; TLS is for a proxy in front. processes: that work out prices. quotas: what
+    one token may have in a minute. A ledger that
     cannot be verified, or lacks what its anchor names, is not served: VerificationFailed, WentBack.
     """
     with listening_at(host, port) as sock, opened(url, key_file, processes, fault) as desk:
@@ -72,7 +79,7 @@ def serve(
         used: int = sock.getsockname()[1]
         with suppress(KeyboardInterrupt), expiring(desk):  # an interrupt is the way to end it
             shown = f"[{host}]" if ":" in host else host
-            app = application(desk, fault=fault)
+            app = application(desk, fault=fault, quotas=quotas)
             asyncio.run(LedgerServer(app, lambda: ready(f"http://{shown}:{used}")).serve([sock]))
 
 
@@ -135,11 +142,54 @@ def expire_due(desk: LocalService) -> None:
 
 
 class QuietProtocol(H11Protocol):
-    """HTTP without a log of what is asked, whatever loggers there are."""
+    """HTTP without a log of what is asked, whatever loggers there are; who says nothing does not keep a place.
+
+    The head of a request has its seconds, and one address so many connections.
+    """
+
+    _open: ClassVar[Counter[str]] = Counter()  # connections, by address; in the loop's thread alone
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self.access_log = False
+        self._head: asyncio.TimerHandle | None = None
+        self._address = ""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._address = self.client[0] if self.client else ""
+        self._open[self._address] += 1
+        if self._open[self._address] > ADDRESS_CONNECTIONS:
+            transport.abort()
+            return
+        self._waits()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._heard()
+        self._open[self._address] -= 1
+        if not self._open[self._address]:
+            del self._open[self._address]
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._heard()
+        elif self._head is None:  # a head that has begun: uvicorn waits for the rest of it for ever
+            self._waits()
+
+    def _waits(self) -> None:
+        self._head = self.loop.call_later(HEAD_SECONDS, self._late)
+
+    def _heard(self) -> None:
+        if self._head is not None:
+            self._head.cancel()
+            self._head = None
+
+    def _late(self) -> None:
+        self._head = None
+        if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+            self.transport.close()
 
 
 class LedgerServer(TellingServer):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Connection, Row, bindparam, select, update
+from sqlalchemy import Connection, Row, bindparam, or_, select, update
 
 from ... import InvalidParameter
 from .. import chain, tables
@@ -17,7 +17,7 @@ from ..filters.base import BudgetAxis, Design
 from ..units import amount
 from .entry import LedgerRequest, Recorded
 from .fit import Fit, Place, fit, left
-from .jobs import SETTLE, charge, holding, kill, roots_of, settle
+from .jobs import SETTLE, STATES, charge, holding, kill, roots_of, settle
 from .tree import BudgetNode, Counter, Path, counters, moving, node, path
 
 WANTED = ("epsilon", "delta", "ceiling", "slack", "floor", "rho", "plan", "orders")  # kept as it was said, for renewals
@@ -33,6 +33,7 @@ def create(asking: LedgerRequest) -> Recorded:
         raise Conflict(f"there is a budget {name!r} already: a promise is made once")
     parent = None if above is None else node(connection, above)
     root = name if parent is None else parent.root
+    _expect_own_names(connection, name, root)
     if parent is None:
         chain.begin(connection, root)
     else:
@@ -59,11 +60,27 @@ def create(asking: LedgerRequest) -> Recorded:
     event: dict[str, Any] = {"event": "create", "budget": row, "axes": axes}
     connection.execute(tables.budget.insert().values(**row))
     connection.execute(tables.axis.insert().values(axes))
+    connection.execute(tables.tally.insert(), [{"budget": name, "state": state, "number": 0} for state in STATES])
     if parent is not None and parent.parallel:
         event["kills"] = _partition(connection, name, parent, design)
     if body["parallel"]:
         event |= _block(asking, row, design)
     return Recorded({"name": name, "root": root}, {root: event})
+
+
+def _expect_own_names(connection: Connection, name: str, root: str) -> None:
+    """Names below a budget's, as in census/ana, are for its tree: no other root has what reads like a part of it."""
+    of = tables.budget.c
+    words = name.split("/")
+    above = ["/".join(words[:count]) for count in range(1, len(words))]
+    beneath = of.id.startswith(f"{name}/", autoescape=True)
+    found = select(of.id).where(or_(of.id.in_(above), beneath), of.root != root).order_by(of.id).limit(1)
+    other = connection.execute(found).scalar()
+    if other is not None:
+        raise InvalidParameter(
+            f"{name!r} would stand among the names of {other!r}, which is of another root: take another name, or make "
+            "it a part there"
+        )
 
 
 def _axis_row(budget: str, position: int, axis: BudgetAxis) -> dict[str, Any]:
@@ -155,7 +172,7 @@ def write_off(
         "note": note,
     }
     asking.connection.execute(tables.reservation.insert().values(**row))
-    charge(asking.connection, identity, found)
+    charge(asking.connection, row, found)
     asking.connection.execute(SETTLE, {"id": identity})
     return {
         "reservation": row,
@@ -238,7 +255,7 @@ def recover(asking: LedgerRequest) -> Recorded:
     if not body["burn"]:
         _expect_still(connection, root.id, body["at"])
     for row in held:
-        settle(connection, row.id)
+        settle(connection, row)
     found, totals = _raised(counters(connection, names), body)
     event: dict[str, Any] = {"event": "recover", "why": body["why"], "from": last, "totals": totals}
     event["settled"] = [row.id for row in held]

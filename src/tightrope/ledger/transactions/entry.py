@@ -36,6 +36,7 @@ class LedgerRequest:
     body: Mapping[str, Any]
     prepared: Any = None  # what was worked out before the transaction began
     nonce: str = ""  # of the process that asks
+    clock: int = 0  # as the database's is, where time stands ahead of it
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..filters.base import Price
 from ..units import amount
 from .tree import Counter, Path
 
@@ -61,6 +62,23 @@ def fit(paths: Sequence[Path], axes: Mapping[str, Sequence[Counter]], costs: Cos
         if not left(axes[name], charged, kills):
             return Fit((), (), _none_left(name, axes[name], costs.get(name, {})))
     return Fit(tuple((*place, units) for place, units in charged.items()), tuple(sorted(kills)))
+
+
+def unsettled(paths: Sequence[Path], axes: Mapping[str, Sequence[Counter]], prices: Mapping[str, Price]) -> str:
+    """What more work on the price might spare the budgets, where work ended it; empty where that is nothing.
+
+    An axis that even the lower end would exceed loses nothing by the upper end.
+    """
+    costs = spread(paths, {name: price.units for name, price in prices.items()})
+    least = spread(paths, {name: {**price.units, **price.unfinished} for name, price in prices.items()})
+    for name, cost in costs.items():
+        for counter in axes[name]:
+            units, low = cost.get(counter.name, 0), least[name].get(counter.name, 0)
+            if counter.dead or units == low or low is None or counter.used + low > counter.ceiling:
+                continue
+            above = "infinity" if units is None else amount(units, counter.unit, up=True)
+            return f"{counter.name} of {name!r} between {amount(low, counter.unit, up=False)} and {above}"
+    return ""
 
 
 def beyond(paths: Iterable[Path], kills: Iterable[Place]) -> set[Place]:

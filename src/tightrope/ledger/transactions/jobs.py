@@ -19,16 +19,21 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, Row, bindparam, select, text, update
 
-from ... import InvalidParameter
+from ... import InvalidParameter, UnsupportedMechanism
 from .. import tables
 from ..chain import canonical, hashed
 from ..errors import BudgetExhausted, Cancelled, Claimed, NotAdditive, NotFound, WrongState
 from ..filters.base import Price
 from .entry import LedgerRequest, Recorded
-from .fit import Fit, fit, spread
-from .tree import Path, counters, moving, path
+from .fit import Fit, fit, spread, unsettled
+from .tree import Counter, Path, counters, moving, path
 
+BRIEF_LETTERS = 160  # of a job that was refused
 TTL_MAX = 366 * 86_400  # seconds
+WORSE = (
+    "the work of one price ended before its cost was known well: {}. Take fewer or simpler steps at a time, or consent "
+    "to the upper end with worse=True (--worse)"
+)
 DUE_MAX = 200  # that one transaction looks after
 _LIVING = (
     "FROM charge AS c WHERE c.reservation = :id AND c.budget = axis.budget AND c.name = axis.name AND axis.dead = 0"
@@ -44,11 +49,18 @@ _CHARGES = (
     .where(_CHARGE.reservation == bindparam("id"))
     .order_by(_CHARGE.budget, _CHARGE.name)
 )
+_HOLDING = text("reservation.state IN ('reserved', 'running')")  # literal, as a partial index is found by nothing else
 _DUE = (
-    select(tables.reservation)
-    .where(_RESERVATION.state.in_(("reserved", "running")), _RESERVATION.expires < bindparam("now"))
-    .order_by(_RESERVATION.expires)
+    select(tables.reservation).where(_HOLDING, _RESERVATION.expires < bindparam("now")).order_by(_RESERVATION.expires)
 )
+_COUNT = text("UPDATE tally SET number = number + 1 WHERE state = :state AND budget IN :budgets").bindparams(
+    bindparam("budgets", expanding=True)
+)
+_RECOUNT = text(
+    "UPDATE tally SET number = number + CASE WHEN state = :after THEN 1 ELSE -1 END WHERE state IN (:before, :after) "
+    "AND budget IN (SELECT budget FROM place WHERE reservation = :id AND made = :made AND budget = tally.budget)"
+)
+STATES = ("reserved", "running", "committed", "cancelled", "refused")
 _STILL = select(tables.budget.c.id).where(tables.budget.c.parent.is_(None), tables.budget.c.state != "open")
 
 
@@ -59,7 +71,11 @@ def reserve(asking: LedgerRequest) -> Recorded:
     paths = [path(connection, name) for name in body["jobs"]]
     roots = sorted({way.charged[0].root for way in paths})
     moving(connection, roots)
-    found = judged(connection, paths, {name: price.units for name, price in prices.items()})
+    costs = {name: price.units for name, price in prices.items()}
+    axes = met_counters(connection, paths)
+    if not body.get("worse") and (gap := unsettled(paths, axes, prices)):
+        raise UnsupportedMechanism(WORSE.format(gap), mechanism=f"{', '.join(body['jobs'].values()):.200}")
+    found = fit(paths, axes, spread(paths, costs))
     start, refused = bool(body["start"]), bool(found.why)
     identity = uuid4().hex
     row = {
@@ -69,18 +85,21 @@ def reserve(asking: LedgerRequest) -> Recorded:
         "claimant": hashed(asking.nonce) if start and not refused else None,
         "made": asking.now,
         "expires": asking.now + round(1000 * body["ttl"]),
-        "jobs": canonical(body["jobs"]),
+        "jobs": canonical({name: briefly(job) for name, job in body["jobs"].items()} if refused else body["jobs"]),
         "roots": canonical(roots),
         "additive": int(all(price.additive for price in prices.values())),
-        "evidence": canonical({name: price.evidence for name, price in prices.items()}),
+        "evidence": "{}" if refused else canonical({name: price.evidence for name, price in prices.items()}),
         "note": body["note"],
     }
     connection.execute(tables.reservation.insert(), row)
-    charge(connection, identity, found)
+    charge(connection, row, found)
+    if refused:
+        connection.execute(_COUNT, {"state": "refused", "budgets": sorted(met(paths))})
     events = {
         root: {
             "event": "refuse" if refused else "reserve",
             "reservation": row,
+            "slack": body["slack"],
             **_share(
                 found, {node.id for way in paths if way.charged[0].root == root for node in (*way.charged, *way.beyond)}
             ),
@@ -94,17 +113,35 @@ def reserve(asking: LedgerRequest) -> Recorded:
     return Recorded(reply, events, BudgetExhausted(why, identity))
 
 
-def judged(connection: Connection, paths: Sequence[Path], prices: Mapping[str, Mapping[str, int | None]]) -> Fit:
-    """Whether jobs of these prices fit now."""
-    costs = spread(paths, prices)
-    met = {node.id for way in paths for node in (*way.charged, *way.beyond)}
-    return fit(paths, counters(connection, met), costs)
+def met_counters(connection: Connection, paths: Sequence[Path]) -> dict[str, list[Counter]]:
+    """The axes of all budgets that these paths meet."""
+    return counters(connection, met(paths))
 
 
-def charge(connection: Connection, identity: str, found: Fit) -> None:
+def met(paths: Iterable[Path]) -> set[str]:
+    """All budgets on these paths."""
+    return {node.id for way in paths for node in (*way.charged, *way.beyond)}
+
+
+def briefly(job: str) -> str:
+    """What is kept of a job that was refused: all of a short one, else how it begins, and its digest."""
+    return job if len(job) <= BRIEF_LETTERS else f"{job[:BRIEF_LETTERS]}... sha256 {hashed(job)}"
+
+
+def charge(connection: Connection, row: Mapping[str, Any], found: Fit) -> None:
     """Writes the charges, ends the axes that they end, and moves the counters of the living."""
     kill(connection, found.kills)
-    if found.charges:
+    identity = row["id"]
+    budgets = sorted({budget for budget, _, _ in found.charges})
+    if budgets:
+        connection.execute(
+            tables.place.insert(),
+            [
+                {"budget": name, "made": row["made"], "reservation": identity, "principal": row["principal"]}
+                for name in budgets
+            ],
+        )
+        connection.execute(_COUNT, {"state": row["state"], "budgets": budgets})
         connection.execute(
             tables.charge.insert(),
             [
@@ -198,7 +235,7 @@ def claim(asking: LedgerRequest) -> Recorded:
     _expect(row, "reserved")
     ttl = asking.body.get("ttl")
     expires = row.expires if ttl is None else asking.now + round(1000 * ttl)
-    _set(asking.connection, row.id, state="running", claimant=mine, expires=expires)
+    _set(asking.connection, row, "running", claimant=mine, expires=expires)
     event = {"event": "claim", "reservation": row.id, "claimant": mine, "expires": expires}
     return _settled(asking, row, event)
 
@@ -220,7 +257,7 @@ def commit(asking: LedgerRequest) -> Recorded:
         units = _part_units(asking.connection, row, asking.prepared)
         _recharge(asking.connection, row.id, units)
         event |= {"part": asking.body["part"], "units": units}
-    _set(asking.connection, row.id, state="committed")
+    _set(asking.connection, row, "committed")
     return _settled(asking, row, event)
 
 
@@ -269,7 +306,7 @@ def cancel(asking: LedgerRequest) -> Recorded:
     else:
         _expect(row, "reserved")
     asking.connection.execute(RELEASE, {"id": row.id})
-    _set(asking.connection, row.id, state="cancelled")
+    _set(asking.connection, row, "cancelled")
     return _settled(asking, row, {"event": "cancel", "reservation": row.id, "attest": attest or ""})
 
 
@@ -277,20 +314,19 @@ def expired(connection: Connection, row: Row[Any]) -> dict[str, Any]:
     """What becomes of a reservation whose time is over, as the event that says so."""
     to = "committed" if row.state == "running" else "cancelled"
     connection.execute(SETTLE if to == "committed" else RELEASE, {"id": row.id})
-    _set(connection, row.id, state=to)
+    _set(connection, row, to)
     return {"event": "expire", "reservation": row.id, "to": to}
 
 
-def settle(connection: Connection, identity: str) -> None:
+def settle(connection: Connection, row: Row[Any]) -> None:
     """What was held is spent, whoever holds it."""
-    connection.execute(SETTLE, {"id": identity})
-    _set(connection, identity, state="committed")
+    connection.execute(SETTLE, {"id": row.id})
+    _set(connection, row, "committed")
 
 
 def holding(connection: Connection, root: str) -> list[Row[Any]]:
     """Reservations of a root that hold something."""
-    of = tables.reservation.c
-    rows = connection.execute(select(tables.reservation).where(of.state.in_(("reserved", "running"))).order_by(of.id))
+    rows = connection.execute(select(tables.reservation).where(_HOLDING).order_by(_RESERVATION.id))
     return [row for row in rows if root in roots_of(row)]
 
 
@@ -305,8 +341,10 @@ def _settled(asking: LedgerRequest, row: Row[Any], event: Mapping[str, Any]) -> 
     return Recorded(document(asking.connection, row.id), dict.fromkeys(roots_of(row), event))
 
 
-def _set(connection: Connection, identity: str, **values: Any) -> None:
-    connection.execute(update(tables.reservation).where(tables.reservation.c.id == identity).values(**values))
+def _set(connection: Connection, row: Row[Any], state: str, **values: Any) -> None:
+    """Its state, and how many have which."""
+    connection.execute(_RECOUNT, {"id": row.id, "made": row.made, "before": row.state, "after": state})
+    connection.execute(update(tables.reservation).where(_RESERVATION.id == row.id).values(state=state, **values))
 
 
 def _expect(row: Row[Any], state: str) -> None:

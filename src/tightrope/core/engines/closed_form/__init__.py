@@ -1,0 +1,1 @@
+"""core.engines.closed_form."""

@@ -1,0 +1,1 @@
+"""core.losses.gaussian_mixture."""

@@ -1,0 +1,1 @@
+"""Lower ends: what real neighbours lose, and where each use chooses among several pairs."""

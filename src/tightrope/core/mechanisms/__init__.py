@@ -1,0 +1,1 @@
+"""What users write: mechanisms, the transformations of mechanisms, and their composition."""

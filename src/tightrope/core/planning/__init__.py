@@ -1,0 +1,1 @@
+"""Questions that ask questions: calibration, comparison with other accountants, training runs."""

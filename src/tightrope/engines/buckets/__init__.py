@@ -1,1 +1,0 @@
-"""Privacy buckets, as published or chosen by the question, with rounding inside the bounds."""

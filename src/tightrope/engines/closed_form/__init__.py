@@ -1,1 +1,0 @@
-"""Exact answers: a finite part times at most one other part whose profile is known."""

@@ -1,1 +1,0 @@
-"""The contour engine: one integral of the cgf through its saddle point, every error term bounded."""

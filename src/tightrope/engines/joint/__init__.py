@@ -1,1 +1,0 @@
-"""The joint engine: one sample drawn for several mechanisms, all of which run on it."""

@@ -1,1 +1,0 @@
-"""The lattice engine: certified bounds for any composition of any pairs."""

@@ -1,1 +1,0 @@
-"""What a pair may know of itself beyond its tails: facets, which engines ask for."""

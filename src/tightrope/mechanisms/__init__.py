@@ -1,1 +1,0 @@
-"""One file per mechanism: its parameters, its dominating pair, its citation."""

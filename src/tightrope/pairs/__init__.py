@@ -1,1 +1,0 @@
-"""Families of dominating pairs, one file each."""

@@ -1,1 +1,0 @@
-"""Pairs given by two smooth densities."""

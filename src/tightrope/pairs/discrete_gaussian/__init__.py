@@ -1,1 +1,0 @@
-"""Integer Gaussian noise."""

@@ -1,1 +1,0 @@
-"""Pairs with finitely many losses."""

@@ -1,1 +1,0 @@
-"""The family of Gaussian shifts."""

@@ -1,1 +1,0 @@
-"""Mixtures of Gaussian shifts: groups of records under sampling, and replacements under Poisson sampling."""

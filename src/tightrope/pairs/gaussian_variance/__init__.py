@@ -1,1 +1,0 @@
-"""The family of centred Gaussians whose deviations differ."""

@@ -1,1 +1,0 @@
-"""Symmetric log-concave noise on the whole numbers: Skellam and binomial."""

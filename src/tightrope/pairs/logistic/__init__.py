@@ -1,1 +1,0 @@
-"""The logistic family: tight for the exponential mechanism."""

@@ -1,1 +1,0 @@
-"""Pairs that are known by bounds on their Renyi divergences only."""

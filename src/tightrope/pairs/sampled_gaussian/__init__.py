@@ -1,1 +1,0 @@
-"""Poisson-sampled Gaussians: their cgf by certified quadrature, whole or in marked parts."""

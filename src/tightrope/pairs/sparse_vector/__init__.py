@@ -1,1 +1,0 @@
-"""Noise with a flat top: what dominates the sparse vector technique."""

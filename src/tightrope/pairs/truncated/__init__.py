@@ -1,1 +1,0 @@
-"""Noise that is cut or clamped to bounds."""

@@ -1,1 +1,0 @@
-"""Mechanisms made from mechanisms; each transformation names its theorem."""
