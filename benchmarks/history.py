@@ -1,6 +1,6 @@
 """Instructions that standard questions take, counted by Valgrind: a loss of 5 % is seen on any machine, however busy.
 
-    python -m benchmarks.history compare [LINE...]   counts; exits with 1 where a line is more than LOSS above the record
+    python -m benchmarks.history compare [LINE...]   counts; exits with 1 where a line is LOSS above the record
     python -m benchmarks.history record [LINE...]    counts, and adds the counts to benchmarks/history.jsonl
 
 One process under callgrind asks all lines; it calls getppid before and after the answers that count, and callgrind puts
@@ -31,7 +31,7 @@ SGD = "Gaussian(sigma={0}).poisson(rate={1}) * {2}"
 def lines() -> dict[str, Callable[[], object]]:
     """What is asked, by name."""
     import tightrope as tr
-    from tightrope.expression import parse_template
+    from tightrope.extend.expressions import parse_template
 
     def epsilon(text: str, delta: float) -> Callable[[], object]:
         return lambda: tr.parse(text).epsilon(delta)
