@@ -20,9 +20,9 @@ from flint import acb, arb
 from ... import Direction, Mechanism, Relation, UnsupportedMechanism, WorkExhausted, compose
 from ...extend.laws import Pair
 from ...extend.numbers import BITS_START, upper_float, working_precision
-from ..domination import LeastSquare, least_square
+from ..domination import LeastSquare, ended_by_work, least_square
 from .jobs import pieces, refused, uses
-from .terms import SLACK, charged_upper, ended_by_work, shortened_up
+from .terms import SLACK, charged_upper, shortened_up
 
 MU2 = "mu2"
 

@@ -32,6 +32,7 @@ from ...extend import work
 from ...extend.moments import cumulant_above
 from ...extend.numbers import lower_float, upper_float, working_precision
 from .. import units
+from ..domination import ended_by_work
 from ..menu import (
     SUM_JOBS,
     SUM_WEIGHT,
@@ -49,7 +50,6 @@ from .terms import (
     aim,
     charged_upper,
     check_inherited,
-    ended_by_work,
     no_slack,
     refuse_others,
     relation_of,
