@@ -13,6 +13,7 @@ import pytest
 
 from handbook.blocks import Block, blocks, commands, unread
 from handbook.stage import cells
+from tests.search import FULL
 from tightrope.cli.app import app, run
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,7 +41,18 @@ def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", RUN_HERE, ids=name_of)
+# Several seconds each: make docs runs them all, from the same blocks, and make fuzz.
+SLOW = {
+    *("docs/howto/best_of_many.md", "docs/howto/own_noise.md", "docs/own.md"),
+    *("docs/start/research.md", "docs/start/timings.md"),
+}
+
+
+def test_pages_that_are_left_to_the_site_are_run_there() -> None:
+    assert {name_of(page) for page in RUN_HERE} >= SLOW
+
+
+@pytest.mark.parametrize("page", [page for page in RUN_HERE if FULL or name_of(page) not in SLOW], ids=name_of)
 def test_blocks_run_and_print_what_they_say(
     page: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -117,7 +117,7 @@ RESULTS = {
     "comparison": lambda: tr.compare(RUN, delta=1e-6, methods="zcdp"),
     "sweep": lambda: tr.sweep("Gaussian(sigma={s})", {"s": [1.0, 2.0]}, ask="delta(epsilon=1)"),
     "frontier": lambda: tr.frontier(2.0, 1e-5, records=1000, batch=[100], epochs=[1, 2]),
-    "samplings": lambda: tr.by_sampling(1e-5, records=100, batch=10, epochs=1, sigma=4.0),
+    "samplings": lambda: tr.by_sampling(1e-5, records=20, batch=10, epochs=1, sigma=4.0),
 }
 
 

@@ -21,8 +21,9 @@ from benchmarks.mutants.verdicts import verdict
 
 JOURNAL = FOLDER / "journal.jsonl"
 ROOMS = (
-    *("kernels", "pairs/gaussian", "pairs/sampled_gaussian", "engines/contour", "engines/lattice", "transforms"),
-    *("pairs/laplace", "pairs/finite", "engines/closed_form", "engines/hits", "engines/joint", "derived", "checker"),
+    *("core/numerics", "core/losses/gaussian.py", "core/losses/sampled_gaussian", "core/losses/laplace.py"),
+    *("core/losses/finite", "core/losses/operators", "core/engines/contour", "core/engines/lattice"),
+    *("core/engines/closed_form", "core/engines/hits", "core/engines/joint", "core/mechanisms", "checker"),
 )
 SAMPLE, SEED = 6, 2026
 DEEP = 4.0

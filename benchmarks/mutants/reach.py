@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "mutants"
 LINES = FOLDER / "reach.sqlite"
 COSTS = FOLDER / "reach.json"
-TESTS = ("kernels", "pairs", "engines", "transforms", "derived", "properties", "conformance", "checker")
+TESTS = ("numerics", "losses", "engines", "mechanisms", "properties", "conformance", "checker")
 
 
 class Recorder:

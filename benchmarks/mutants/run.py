@@ -44,7 +44,7 @@ def chosen(mutant: Mutant, share: float = 1.0) -> list[str]:
     if not tests:  # what runs at import, and second lines of a statement
         before = [line for line in lines if line < mutant.line and lines[line]]
         tests = lines[max(before)] if before else [test for found in lines.values() for test in found]
-    room = f"tests/{Path(mutant.path).parent}/"
+    room = f"tests/{Path(mutant.path.removeprefix('core/')).parent}/"  # tests of core/engines are in tests/engines
     if not tests:  # a file of constants
         tests = [test for test in costs() if test.startswith(room)]
     ordered = sorted(set(tests), key=lambda test: (costs()[test], test))

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import arb
 
 import tightrope as tr
+from tightrope.checker.p_values import CheckedSlope, program_p
 
 RUN = "Gaussian(sigma=1.0)"
 Change = Callable[[dict[str, Any]], object]
@@ -175,3 +177,9 @@ def test_bets_are_not_checkable() -> None:
     assert found.epsilon_lower is not None
     verdicts = tr.verify(found.to_json())
     assert verdicts.count("not checkable") == (found.epsilon_lower > 0.0)
+
+
+def test_without_multipliers_nothing_is_refuted() -> None:
+    """A program that says nothing bounds p by 1, also where the only guess was right."""
+    test = {"canaries": 1, "trials": 1, "count": 1, "coin": 0.5, "sides": "in"}
+    assert program_p(test, [CheckedSlope(arb(2), arb(0), arb(0))], {"phi": [], "psi": []}) >= 1

@@ -309,14 +309,15 @@ def test_a_file_is_the_same_from_every_folder(tmp_path: Path, monkeypatch: pytes
     one.mkdir()
     two.mkdir()
     monkeypatch.chdir(one)
-    database = Database("sqlite:///budget 1.db")
-    monkeypatch.chdir(two)
-    database.prepare()
-    assert (one / "budget 1.db").exists()
-    assert Database(database.url).path == database.path == one / "budget 1.db"
-    assert database.shown == "sqlite:///budget 1.db"
-    assert Database(database.url).version() == database.version()
-    assert not list(two.iterdir())
+    with closing(Database("sqlite:///budget 1.db")) as database:
+        monkeypatch.chdir(two)
+        database.prepare()
+        assert (one / "budget 1.db").exists()
+        with closing(Database(database.url)) as same:
+            assert same.path == database.path == one / "budget 1.db"
+            assert same.version() == database.version()
+        assert database.shown == "sqlite:///budget 1.db"
+        assert not list(two.iterdir())
 
 
 @pytest.mark.skipif(not hasattr(os, "fchmod"), reason="rights of files are POSIX's")

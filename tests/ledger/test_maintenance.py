@@ -6,6 +6,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -234,7 +235,7 @@ def test_a_backup_has_what_was_committed_last(tmp_path: Path, key: Path) -> None
     with tl.open(f"sqlite:///{tmp_path / 'whole.db'}") as whole:
         assert used(whole) == 1.0
         whole.verify()
-    with sqlite3.connect(tmp_path / "copied.db") as copied:
+    with closing(sqlite3.connect(tmp_path / "copied.db")) as copied:  # its own context would not close it
         assert copied.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
 
 
