@@ -18,7 +18,7 @@ EXTRAS = (
 )
 EVERY_MODULE = """
 import importlib, pkgutil, tightrope
-EXTRA = ("anyio", "matplotlib", "psycopg", "sqlalchemy", "starlette", "uvicorn")
+EXTRA = ("anyio", "h11", "matplotlib", "psycopg", "sqlalchemy", "starlette", "uvicorn")
 ROOMS = (".explore.", ".extend.", ".ledger.", ".listening", ".plotting.")
 for module in pkgutil.walk_packages(tightrope.__path__, "tightrope."):
     if module.name.endswith(".__main__"):

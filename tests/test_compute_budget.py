@@ -95,7 +95,7 @@ def test_the_environment_leaves_the_clock_out(said: str | None, moves: bool, mon
     if said is not None:
         monkeypatch.setenv(compute_budget.CLOCK, said)
     code = (
-        "import time; from tightrope import compute_budget as work; print(work.monotonic is "
+        "import time; from tightrope.core.values import compute_budget as work; print(work.monotonic is "
         "time.monotonic, work.patience(2.0))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

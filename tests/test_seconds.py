@@ -15,7 +15,7 @@ from tests.search import FULL
 from tightrope.cli.app import app
 from tightrope.cli.app import run as command_line
 from tightrope.core.accountant import Case
-from tightrope.core.engines.planner import Planner, Point
+from tightrope.core.engines.planner import SIMPLER_PAIRS, Planner, Point, Rule, SidePlanners
 from tightrope.core.values import compute_budget
 from tightrope.core.values.question import Question
 
@@ -132,7 +132,12 @@ def test_many_points_are_answered_where_the_first_take_all_the_time(
 
 def test_nobody_asks_simpler_pairs_where_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many points each would take as long as all that was kept."""
-    monkeypatch.setattr(Planner, "_plain_sides", lambda planner: pytest.fail("they were asked"))
+    asked = Planner._sides
+
+    def refused(planner: Planner, rule: Rule) -> SidePlanners | None:
+        return pytest.fail("they were asked") if rule is SIMPLER_PAIRS else asked(planner, rule)
+
+    monkeypatch.setattr(Planner, "_sides", refused)
     with compute_budget.allowance(1.0) as meter:
         case = Case.of(tr.parse(LONG[0]), Question("delta"), several=True, aim=1e-4)
         meter.cancel()

@@ -158,6 +158,10 @@ ROWS: tuple[Row, ...] = (
     extreme(tr.GaussianVariance(sigma1=1e3, sigma2=1.0), Centred(1e3, 1.0)),
     extreme(tr.GaussianMixture(sigma=1.0, shifts=_SHIFTS[0], weights=_SHIFTS[1]), ShiftMixture(1.0, *_SHIFTS)),
     extreme(tr.MatrixMechanism(sigma=10.0, matrix=((3.0, 0.0), (4.0, 1.0))), Gaussian(10.0, 5.0)),
+    extreme(
+        tr.MatrixMechanism(sigma=10.0, toeplitz=(1.0,), steps=8, participations=4, separation=2), Gaussian(10.0, 2.0)
+    ),
+    extreme(tr.MatrixMechanism(sigma=10.0, toeplitz=(3.0, 1.0), steps=2, bins=1), Gaussian(10.0, 5.0)),
     extreme(tr.TreeAggregation(sigma=8.0, steps=9, sensitivity=2.0), Gaussian(8.0, 4.0)),
     extreme(tr.Laplace(scale=1e-3), Laplace(1e-3)),
     extreme(tr.Laplace(scale=10.0), Laplace(10.0)),

@@ -50,7 +50,7 @@ class TrainAnswer:
     epochs: Epochs | None = None
     comparison: Comparison | None = None
     beside: str = ""  # what there is to compare with shared noise
-    monte_carlo: Any = None  # of jax-privacy, where it is installed: interop.jax_privacy.Estimate
+    monte_carlo: Any = None  # of jax-privacy, where it is installed: interop.jax_privacy.MonteCarloEpsilon
     missed: str | None = None  # what was said of an accuracy that was not reached
     tabled: bool = False
     files: list[str] = field(default_factory=list)
@@ -159,6 +159,8 @@ def answered(order: TrainOrder, given: Mapping[str, Any]) -> TrainAnswer:
 
 def _compare(answer: TrainAnswer, delta: float, seconds: float) -> None:
     """Of noise that each step has for itself what accountants report; of shared noise jax-privacy's Monte Carlo."""
+    from ..extend.comparing import jax_privacy_monte_carlo
+
     run = answer.run
     assert run is not None
     if not run.noise:
@@ -172,12 +174,11 @@ def _compare(answer: TrainAnswer, delta: float, seconds: float) -> None:
         )
     else:
         try:
-            from ..interop.jax_privacy import monte_carlo
+            answer.monte_carlo = jax_privacy_monte_carlo(run.expanded, delta)
         except ImportError as error:
             answer.beside = f"jax-privacy's Monte Carlo has a number for this run: {error}"
-            return
-        answer.monte_carlo = monte_carlo(run.expanded, delta)
-        answer.beside = answer.monte_carlo.said
+        else:
+            answer.beside = answer.monte_carlo.said
 
 
 def _ask(answer: TrainAnswer, order: TrainOrder, given: Mapping[str, Any], manner: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from .answers.curve import Curve
 from .answers.epochs import Epochs, halved, rising, tells
-from .answers.known_deltas import known_of
+from .answers.known_deltas import carried
 from .engines.planner import Answer, Planner, Point, common, meets, nothing_known
 from .engines.tuning import ROUGHLY
 from .lower_bounds.witnesses import Adaptive, WitnessRun, highest, parted, with_witnessed_lower_end, witness_runs
@@ -124,22 +124,6 @@ def ask(
         _check_falling(mechanism, question.quantity, asked, found)
         found = carried(case.mechanism, question, asked, found)
     return found if several else found[0]
-
-
-def carried(
-    mechanism: Mechanism, question: Question, asked: Sequence[float], bounds: tuple[Bound, ...]
-) -> tuple[Bound, ...]:
-    """Deltas or epsilons of one run, narrowed by each other and by what was found before."""
-    known = known_of(mechanism.nameless, question, several=len(asked) > 1)
-    if known is None:
-        return bounds
-    falls = question.quantity == "delta"
-    for value, bound in zip(asked, bounds, strict=True):
-        (known.add if falls else known.add_epsilon)(value, bound)
-    with compute_budget.uncounted():
-        if falls:
-            return known.narrowed_all(asked, bounds)
-        return tuple(known.narrowed_epsilon(value, bound) for value, bound in zip(asked, bounds, strict=True))
 
 
 def _check_falling(mechanism: Mechanism, quantity: str, asked: Sequence[float], bounds: Sequence[Bound]) -> None:

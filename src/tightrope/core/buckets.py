@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from .engines.tuning import N_GIVEN_MAX
 from .mechanisms.base import Mechanism, called, confidence
 from .mechanisms.composition import settled
 from .mechanisms.parameters import nonnegative, probability, real, whole
@@ -68,6 +67,8 @@ class Buckets(EngineSettings):
             if not 1.0 < self.factor < math.inf:
                 raise InvalidParameter(f"factor must be a finite number above 1, such as 1.001, not {self.factor!r}")
         if self.buckets is not None:
+            from .engines.tuning import N_GIVEN_MAX  # engines are loaded by the first question
+
             n = whole("buckets", self.buckets, least=2)
             if n % 2 or n > N_GIVEN_MAX:
                 raise InvalidParameter(f"buckets must be an even number from 2 to {N_GIVEN_MAX:,}, not {n!r:.40}")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.accountant import carried
-from ..core.answers.known_deltas import sharing
+from ..core.answers.known_deltas import carried, sharing
 from ..core.values.compute_budget import POINT_SHARE, Meter, Rating, allowance, left, part, patience, share_of
 
 __all__ = [

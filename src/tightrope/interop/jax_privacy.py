@@ -30,7 +30,7 @@ except ImportError:
 
 LIBRARY = f"jax-privacy {version('jax-privacy')}"
 SAMPLES, SAMPLES_MAX = 10_000, 10_000_000
-HALVINGS = 60  # of an interval of epsilons
+EPSILON_HALVINGS = 60  # of an interval of epsilons
 
 
 def from_config(config: Any, noise_multiplier: float | None = None) -> Mechanism:
@@ -78,7 +78,7 @@ def from_sampling(strategy: Any, noise_multiplier: float, c_col: Sequence[float]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class MonteCarloEpsilon:
     """An epsilon of so many losses that were drawn, in the worse direction, and about how far its delta may be off."""
 
     epsilon: float
@@ -98,7 +98,7 @@ class Estimate:
         return {"library": LIBRARY, **asdict(self)}
 
 
-def monte_carlo(run: MatrixMechanism, delta: float, samples: int = SAMPLES, seed: int = 0) -> Estimate:
+def monte_carlo(run: MatrixMechanism, delta: float, samples: int = SAMPLES, seed: int = 0) -> MonteCarloEpsilon:
     """What jax-privacy's Monte Carlo says of the epsilon of a run over balls in bins: no bound, and no certificate."""
     if run.bins is None or run.toeplitz is None or run.restart is not None or run.sensitivity != 1.0:
         raise InvalidParameter(
@@ -112,18 +112,18 @@ def monte_carlo(run: MatrixMechanism, delta: float, samples: int = SAMPLES, seed
     assert run.steps is not None
     strategy = batch_selection.BallsInBinsSampling(iterations=run.steps, cycle_length=run.bins)
     coefficients = np.asarray(run.toeplitz[: run.steps])
-    best = Estimate(0.0, 0.0, many)
+    best = MonteCarloEpsilon(0.0, 0.0, many)
     for positive_sample in (True, False):
         losses, _ = sample_generation.get_privacy_loss_sample(
             strategy, run.sigma, coefficients, seed=seed, positive_sample=positive_sample, num_samples=many
         )
         low, high = 0.0, max(float(np.max(losses)), 0.0)
-        for _ in range(HALVINGS):
+        for _ in range(EPSILON_HALVINGS):
             middle = (low + high) / 2.0
             over = delta_calculation.delta_from_epsilon_and_samples(middle, losses) > aim
             low, high = (middle, high) if over else (low, middle)
         shares = -np.expm1(np.minimum(high - losses, 0.0))
         spread = float(np.std(shares)) / math.sqrt(many)
         if high >= best.epsilon:
-            best = Estimate(high, spread / aim if aim else math.inf, many)
+            best = MonteCarloEpsilon(high, spread / aim if aim else math.inf, many)
     return best

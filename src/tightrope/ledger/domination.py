@@ -23,13 +23,13 @@ from typing import NamedTuple
 
 from flint import arb
 
-from .. import GDP, Mechanism, UnsupportedMechanism, WorkExhausted
+from .. import GDP, Bound, Mechanism, UnsupportedMechanism, WorkExhausted
 from ..extend import work
 from ..extend.numbers import BITS_START, normal_above, normal_level, shift_above, upper_float, working_precision
 from ..extend.wording import shortened
-from .filters.terms import ended_by_work
 
 CHECK_CELLS_FIRST, CHECK_CELLS = 48, 512  # roughly first, and finely where that is cheap
+WIDE = 1.1  # an upper end above so many times the lower one, where work ended the search, needs consent
 FINE_SHARE = 0.125  # of the work that is left
 OUTLINE_SECONDS = work.Rating(5.0)  # where nobody else has said how long it may take
 NEAR_FIRST, NEAR_GROWTH = 2.0**-12, 1.25  # of c above what single points ask for: the first try, and the next ones
@@ -37,6 +37,13 @@ NEAR_TRIES = 80
 LINE_PLACES = (0.5, 0.25, 0.75, 0.0, 1.0)  # where in a cell a tangent may touch
 CHECK_BITS = 2 * BITS_START  # next to mu = 0 half of them cancel
 LEAST_SQUARE = 2.0**-80  # far below a unit
+
+
+def ended_by_work(bound: Bound) -> bool:
+    """Whether more work may have made the upper end much smaller; which bound it is depends on work units alone."""
+    certificate = bound.certificate
+    ended = certificate is not None and certificate.exhausted is not None
+    return ended and not bound.upper <= WIDE * bound.lower
 
 
 class ProfileCorner(NamedTuple):

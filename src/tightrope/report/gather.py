@@ -100,7 +100,7 @@ class Asking:
     def agreeing(self, results: Sequence[Result]) -> tuple[Result, ...]:
         """The same epsilons, no wider than what other answers have shown since."""
         question = Question("epsilon", direction=self.direction, proof=self.manner["proof"])
-        bounds = work.carried(self.run, question, self.deltas, tuple(result.bound for result in results))
+        bounds = work.carried(self.run.nameless, question, self.deltas, tuple(result.bound for result in results))
         return tuple(replace(result, bound=bound) for result, bound in zip(results, bounds, strict=True))
 
     def risk(self, first: Result) -> Risk:

@@ -29,6 +29,7 @@ from typing import NamedTuple
 from flint import arb
 
 from ..numerics.balls import BITS_START, lower_float, upper_float, working_precision
+from ..values import compute_budget
 from ..values.bound import Bound
 from ..values.errors import agreed
 from ..values.question import AUTO, Direction, Question, parsed
@@ -260,3 +261,17 @@ def known_of(mechanism: object, question: Question, several: bool) -> KnownDelta
     worse = shared.setdefault((mechanism, None, question.proof), KnownDeltas())
     direction = parsed(question.direction)
     return worse if direction is None else shared.setdefault((mechanism, direction, question.proof), KnownDeltas(worse))
+
+
+def carried(run: object, question: Question, asked: Sequence[float], bounds: tuple[Bound, ...]) -> tuple[Bound, ...]:
+    """Deltas or epsilons of one run, a mechanism without names, narrowed by each other and by what was found before."""
+    known = known_of(run, question, several=len(asked) > 1)
+    if known is None:
+        return bounds
+    falls = question.quantity == "delta"
+    for value, bound in zip(asked, bounds, strict=True):
+        (known.add if falls else known.add_epsilon)(value, bound)
+    with compute_budget.uncounted():
+        if falls:
+            return known.narrowed_all(asked, bounds)
+        return tuple(known.narrowed_epsilon(value, bound) for value, bound in zip(asked, bounds, strict=True))

@@ -19,7 +19,6 @@ from math import ceil, isqrt
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from .. import accountant
 from ..losses.pair import Pair
 from ..values.calls import checked_method, cut, nearest, rounded, short
 from ..values.errors import InvalidParameter
@@ -46,7 +45,7 @@ OWN_KEYWORDS = ("cap", "bins", "separation")  # of a run, each for one loader
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BatchPlan:
     """What a loader is told of a run, and the matrix of its noise."""
 
     records: int
@@ -71,19 +70,19 @@ class Loader:
     sensitivity: float = 1.0
     passes: bool = False  # a record is in one batch of each epoch, and the transformation is about the epoch
     parts: bool = True  # whether an epoch may be left before its end
-    use: Callable[[Plan, int, int, int], dict[str, Any]] | None = None  # plan, steps, those of an epoch, batch
+    use: Callable[[BatchPlan, int, int, int], dict[str, Any]] | None = None  # plan, steps, those of an epoch, batch
 
     @property
     def correlated(self) -> bool:
         """Whether it goes with noise that steps share: all steps are one mechanism then."""
         return self.use is not None
 
-    def epoch(self, plan: Plan, batch: int) -> Fraction:
+    def epoch(self, plan: BatchPlan, batch: int) -> Fraction:
         """The steps of an epoch: where it is no pass over the records, records/batch, which may be a fraction."""
         steps = Fraction(plan.records, batch)
         return Fraction(plan.bins or ceil(steps)) if self.passes else steps
 
-    def unit(self, sigma: float, plan: Plan, batch: int) -> Mechanism:
+    def unit(self, sigma: float, plan: BatchPlan, batch: int) -> Mechanism:
         """One step, or one epoch of a loader that passes over the records."""
         epoch = self.epoch(plan, batch)
         if self.use is not None:
@@ -99,7 +98,7 @@ class Loader:
         made: Mechanism = getattr(base, self.call)(**{key: known[key] for key in self.takes})
         return made
 
-    def run(self, plan: Plan, phase: tuple[int, float, int]) -> Mechanism:
+    def run(self, plan: BatchPlan, phase: tuple[int, float, int]) -> Mechanism:
         """So many steps; of passes, whole ones and, where it ends within one, its part.
 
         Of an epoch that ends after r of T batches a record has been in one with probability r/T, and given that it is
@@ -119,10 +118,10 @@ class Loader:
             return unit * steps
         if not rest:
             return unit * whole
-        part = self.unit(sigma, Plan(rest, plan.cap, plan.encoder, None, None), 1).poisson(rate=rest / epoch)
+        part = self.unit(sigma, BatchPlan(rest, plan.cap, plan.encoder, None, None), 1).poisson(rate=rest / epoch)
         return unit * whole + part
 
-    def _at_once(self, plan: Plan, steps: int, sigma: float, batch: int) -> Mechanism:
+    def _at_once(self, plan: BatchPlan, steps: int, sigma: float, batch: int) -> Mechanism:
         """All steps as one mechanism; of bins not all of which have a step, a record is in one with their share."""
         assert self.use is not None
         epoch = ceil(self.epoch(plan, batch))
@@ -130,19 +129,19 @@ class Loader:
         return made.poisson(rate=steps / epoch) if self.use is _bins and steps < epoch else made
 
 
-def _in_order(plan: Plan, steps: int, epoch: int, batch: int) -> dict[str, Any]:
+def _in_order(plan: BatchPlan, steps: int, epoch: int, batch: int) -> dict[str, Any]:
     return {"epochs": steps // epoch}
 
 
-def _any_order(plan: Plan, steps: int, epoch: int, batch: int) -> dict[str, Any]:
+def _any_order(plan: BatchPlan, steps: int, epoch: int, batch: int) -> dict[str, Any]:
     return {"participations": -(-steps // epoch), "separation": plan.separation or 1}
 
 
-def _bins(plan: Plan, steps: int, epoch: int, batch: int) -> dict[str, Any]:
+def _bins(plan: BatchPlan, steps: int, epoch: int, batch: int) -> dict[str, Any]:
     return {"bins": min(epoch, steps)}
 
 
-def _groups(plan: Plan, steps: int, epoch: int, batch: int) -> dict[str, Any]:
+def _groups(plan: BatchPlan, steps: int, epoch: int, batch: int) -> dict[str, Any]:
     """As many groups as C has bands, each sampled in its turn."""
     groups = plan.encoder.groups
     if not groups:
@@ -309,7 +308,7 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
     inverse: Sequence[float] | None = None
     bins: int | None = None
     separation: int | None = None
-    plan: Plan = field(init=False, compare=False)  # what a loader is told of it
+    plan: BatchPlan = field(init=False, compare=False)  # what a loader is told of it
     phases: tuple[Phase, ...] = field(init=False, compare=False)  # (steps, sigma, batch), one after the other
     expanded: Mechanism = field(init=False, compare=False)  # the plain expression that this stands for
 
@@ -321,7 +320,7 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
         encoder = encoder_of(given["matrix"], given.get("toeplitz"), given.get("inverse"))
         found |= {encoder.word: encoder.coefficients} if encoder.coefficients else {}
         found |= _of_this_loader(loader, given)
-        known = Plan(found["records"], None, encoder, found.get("bins"), found.get("separation"))
+        known = BatchPlan(found["records"], None, encoder, found.get("bins"), found.get("separation"))
         found |= _scheduled(given) if "schedule" in given else _constant(loader, known, given)
         for _, _, batch in found["phases"]:
             if batch > found["records"]:
@@ -352,7 +351,9 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
         """
 
         parts = self._until(whole("rows", rows, least=1))
-        return accountant.by_epoch(parts, Question("epsilon", **options), probability("delta", delta))
+        from ..accountant import by_epoch
+
+        return by_epoch(parts, Question("epsilon", **options), probability("delta", delta))
 
     def _until(self, rows: int) -> list[tuple[float, int, training]]:
         """(epochs, steps, run) at the end of each epoch and of the whole."""
@@ -442,6 +443,10 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
     def pair(self, direction: Direction) -> Pair:
         return self.expanded.pair(direction)
 
+    @property
+    def _witnessed_by_pair(self) -> bool:
+        return self.expanded._witnessed_by_pair
+
     def witnesses(self, direction: Direction) -> tuple[Pair, ...]:
         return self.expanded.witnesses(direction)
 
@@ -525,7 +530,7 @@ def _demand_loader(loader: Loader, encoder: Encoder, found: dict[str, Any]) -> N
         )
 
 
-def _constant(loader: Loader, plan: Plan, given: dict[str, Any]) -> dict[str, Any]:
+def _constant(loader: Loader, plan: BatchPlan, given: dict[str, Any]) -> dict[str, Any]:
     """The fields of a run that is the same from its first step to its last."""
     if plan.bins is not None:
         mean = -(-plan.records // plan.bins)

@@ -16,6 +16,7 @@ from typing import Any
 from ... import Bound, InvalidParameter, Mechanism
 from ...extend.parameters import real
 from .. import units
+from ..domination import ended_by_work
 from .base import BudgetAxis, Design, Price, PrivacyFilter, Wanted
 from .jobs import all_costs, check_relation, pieces, refused
 from .terms import (
@@ -23,7 +24,6 @@ from .terms import (
     charged_upper,
     check_inherited,
     checked_epsilon,
-    ended_by_work,
     job_slack,
     refuse_others,
     relation_of,

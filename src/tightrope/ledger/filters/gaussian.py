@@ -20,9 +20,9 @@ from flint import acb, arb
 from ... import Direction, Mechanism, Relation, UnsupportedMechanism, WorkExhausted, compose
 from ...extend.laws import Pair
 from ...extend.numbers import BITS_START, upper_float, working_precision
-from .. import domination  # as a module: it may be half loaded, as it imports what is here
+from ..domination import LeastSquare, ended_by_work, least_square
 from .jobs import pieces, refused, uses
-from .terms import SLACK, charged_upper, ended_by_work, shortened_up
+from .terms import SLACK, charged_upper, shortened_up
 
 MU2 = "mu2"
 
@@ -86,23 +86,23 @@ def _square(pair: Pair) -> arb | None:
     return above * above
 
 
-def _square_with(piece: Mechanism, floor: float, slack: float) -> domination.LeastSquare:
+def _square_with(piece: Mechanism, floor: float, slack: float) -> LeastSquare:
     """By itself, or beside the floor where that is less: what holds without a floor holds beside it."""
-    alone = _shortened(domination.least_square(piece, 0.0, slack))
+    alone = _shortened(least_square(piece, 0.0, slack))
     if floor > 0.0:
         with suppress(WorkExhausted, UnsupportedMechanism):
-            return min(alone, _shortened(domination.least_square(piece, floor, slack)))
+            return min(alone, _shortened(least_square(piece, floor, slack)))
     return alone
 
 
-def _shortened(found: domination.LeastSquare) -> domination.LeastSquare:
+def _shortened(found: LeastSquare) -> LeastSquare:
     return found._replace(square=shortened_up(found.square))
 
 
-def _bare_square(piece: Mechanism) -> domination.LeastSquare:
+def _bare_square(piece: Mechanism) -> LeastSquare:
     bound = piece.gdp()
     mu = charged_upper(bound)
     if not math.isfinite(mu):
         raise refused(piece, "no Gaussian dominates it, or none is known: give it a slack")
     with working_precision(BITS_START):
-        return domination.LeastSquare(upper_float(arb(mu) ** 2), ended_by_work(bound))
+        return LeastSquare(upper_float(arb(mu) ** 2), ended_by_work(bound))

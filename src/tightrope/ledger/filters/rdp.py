@@ -23,6 +23,7 @@ from ...extend import work
 from ...extend.moments import cumulant_above
 from ...extend.numbers import upper_float, working_precision
 from .. import units
+from ..domination import ended_by_work
 from ..menu import axis_name, checked_weights, default_weights, spent_epsilon, threshold
 from .base import BudgetAxis, Design, Price, PrivacyFilter, Wanted
 from .jobs import Use, check_relation, leak, refused, uses
@@ -32,7 +33,6 @@ from .terms import (
     aim,
     charged_upper,
     check_inherited,
-    ended_by_work,
     no_slack,
     refuse_others,
     relation_of,

@@ -19,7 +19,6 @@ from ...extend.parameters import nonnegative, real
 from .. import units
 from .base import BudgetAxis, Wanted
 
-WIDE = 1.1  # an upper end above so many times the lower one, where work ended the search, needs consent
 PRICE_BITS, FORMULA_WIDTH = 30, 2.0**-40  # of an upper end that was searched for; what is no wider is a formula's
 SLACK_SHARE = 0.1  # of delta, for jobs whose loss may be infinite
 JOB_SHARE = 0.01  # of the slack, for one job that says nothing
@@ -88,13 +87,6 @@ def checked_slack(given: float | None, delta: float, share: float) -> float:
     if not value < delta:
         raise InvalidParameter(f"slack must be less than delta, {delta!r}, of which it is a part, not {given!r}")
     return value
-
-
-def ended_by_work(bound: Bound) -> bool:
-    """Whether more work may have made the upper end much smaller; which bound it is depends on work units alone."""
-    certificate = bound.certificate
-    ended = certificate is not None and certificate.exhausted is not None
-    return ended and not bound.upper <= WIDE * bound.lower
 
 
 def charged_upper(bound: Bound) -> float:
