@@ -19,7 +19,7 @@ export LC_ALL := C.UTF-8
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lock weights bare docs docs-serve test test-newest test-lowest test-interop test-ledger test-ledger-full test-browser test-site pictures check ci-figures house schema mechanisms transformations bench bench-peers fuzz mutants reproduce sources dist clean
+.PHONY: help demo lock weights bare docs docs-serve test test-newest test-lowest test-interop test-ledger test-ledger-full test-browser test-site pictures check ci-figures house schema mechanisms transformations bench bench-history bench-peers fuzz mutants reproduce sources dist clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -152,6 +152,9 @@ transformations: $(STAMP) ## what each transformation does, with its theorem and
 
 bench: $(STAMP) ## time, memory and width of standard questions and of the lattice, as JSON
 	@$(BIN)/python benchmarks/run.py
+
+bench-history: $(STAMP) ## instructions of standard questions, held against those recorded: a loss of 5 % fails (RECORD=1 adds these)
+	@$(BIN)/python -m benchmarks.history $(if $(RECORD),record,compare)
 
 # The comparisons take hours; one that was interrupted goes on from its journal in build/enumerated.
 fuzz: $(STAMP) ## 2,000 random questions and 400 trees (CASES=n for fewer), the suite's searches in full, a million comparisons with data enumerated (CHECKS=n)

@@ -41,6 +41,7 @@ import tightrope as tr
 from tests.oracle.leaves import ADD_REMOVE
 from tests.oracle.profiles import Profiles
 from tests.oracle.trees import Drawn, drawn
+from tightrope import core
 from tightrope.core.accountant import AIM, Case
 from tightrope.core.engines.planner import Point
 from tightrope.core.values import compute_budget
@@ -184,10 +185,8 @@ def reason(error: tr.TightropeError) -> str:
 
 def load() -> None:
     """Imports all that answers need: an import that is cut short by the timer leaves half a module behind."""
-    for room in ("derived", "engines", "facets", "kernels", "mechanisms", "metrics", "pairs", "transforms"):
-        package = importlib.import_module(f"tightrope.{room}")
-        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            importlib.import_module(module.name)
+    for module in pkgutil.walk_packages(core.__path__, f"{core.__name__}."):
+        importlib.import_module(module.name)
     for name in ("fft", "integrate", "optimize", "signal", "special", "stats"):
         importlib.import_module(f"scipy.{name}")
 

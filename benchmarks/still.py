@@ -7,8 +7,9 @@
 
 A line of still.jsonl is a question and its answer: both ends as hexadecimal floats, the engine and its arithmetic, the
 error breakdown of both ends, and the units of work; or the type of a refusal and a digest of its message. There is no
-clock (TIGHTROPE_CLOCK=off), so an answer is the same on every machine with the same versions of numpy and scipy. The
-work alone depends a little on what the process was asked before. Kept are questions that take less than QUICK seconds
+clock (TIGHTROPE_CLOCK=off), and OpenBLAS takes the kernels of the record, so an answer is the same on every machine
+with AVX-512 and the same versions of numpy and scipy; on others last digits differ, and `against` compares. The work
+alone depends a little on what the process was asked before. Kept are questions that take less than QUICK seconds
 of a core; WORKERS=n asks with n processes.
 
 benchmarks/still_moves.toml lists what may move and why. `[words]` are renamed engines, arithmetics and error sources. A
@@ -318,6 +319,9 @@ def judge(rows: Sequence[tuple[Question, Answer, Answer]]) -> int:
 
 def compare(groups: Sequence[str]) -> int:
     """This tree and the record."""
+    processor = Path("/proc/cpuinfo")
+    if not (processor.exists() and "avx512f" in processor.read_text("utf-8")):
+        print("no AVX-512 here: last digits differ from the record; use `against REV`", file=sys.stderr)
     rows = recorded(groups)
     fresh = answers(ROOT, [question for question, _ in rows])
     return judge([(question, old, new) for (question, old), new in zip(rows, fresh, strict=True)])

@@ -50,6 +50,8 @@ BASES = [
     "Gaussian(sigma=2.0).with_replacement(batch=10, records=100)",
     "Gaussian(sigma=2.0).truncated_poisson(rate=0.1, cap=20, records=100)",
     "Gaussian(sigma=2.0).group(size=2)",
+    "NoisyMax(scale=3.0, monotone=True)",
+    "Gaussian(sigma=2.0).random_allocation(steps=5)",
     "Gaussian(sigma=2.0) + RandomizedResponse(p=0.75)",
 ]
 CALLS = {
@@ -58,6 +60,8 @@ CALLS = {
     "without_replacement": ".without_replacement(batch=10, records=100)",
     "with_replacement": ".with_replacement(batch=10, records=100)",
     "group": ".group(size=2)",
+    "random_allocation": ".random_allocation(steps=4)",
+    "shuffled_batches": ".shuffled_batches(steps=4)",
 }
 
 
@@ -85,6 +89,12 @@ def test_what_the_accountant_refuses_is_not_checkable(text: str, call: str) -> N
     except TightropeError:
         with pytest.raises(NotCheckable):
             run_of(whole)
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_what_is_known_by_divergences_has_no_samples(call: str) -> None:
+    case = {"quantity": "delta", "expression": f"ZCDP(rho=0.1, delta=0.01){call}", "epsilon": "inf", "lower": 0.0}
+    assert judged({**case, "upper": 0.001}, 2.0)[1].verdict != "proved"
 
 
 def test_relations_that_clash_are_not_checkable() -> None:

@@ -89,7 +89,7 @@ def test_hints_are_not_believed() -> None:
 @pytest.mark.parametrize(
     ("expression", "why"),
     [
-        ("Exponential(epsilon=1.0)", "Exponential"),
+        ("SparseVector(threshold_scale=2.0, query_scale=4.0)", "SparseVector"),
         ("ApproximateDP(epsilon=1.0, delta=0.1).group(size=2)", ".group"),
         ("Gaussian(sigma=1.0).shuffle(users=2)", ".shuffle"),
         ("Gaussian(sigma=0.0)", "positive"),

@@ -76,7 +76,7 @@ def test_two_uses_together(sigma: float, rate: float, epsilon: float, share: flo
     with working_precision(128):
         found = decided_mass(parts, False)
         low, high = (float(end) for end in both(found, epsilon))
-    x = np.linspace(-9.0, 14.0, 5001)
+    x = np.linspace(-9.0, 14.0, 3001)
     density = np.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi) * (x[1] - x[0])
     ratio = 1.0 - rate + rate * np.exp(x / sigma - 0.5 / sigma**2)
     phi = np.array([float(mpmath.ncdf(-(each - at) / width)) for each in x])
@@ -124,8 +124,8 @@ def test_it_meets_what_other_engines_say(sigma: float, rate: float, count: int, 
     run = tr.Gaussian(sigma=sigma).poisson(rate=rate) * count
     bound = run.epsilon(delta, direction="remove")
     assert bound.width <= 1e-6 * bound.upper
-    assert run.delta(bound.upper, engine="lattice", direction="remove").lower <= delta
-    assert run.delta(bound.lower, engine="lattice", direction="remove").upper >= delta
+    assert run.delta(bound.upper, engine="lattice", direction="remove", seconds=1.0).lower <= delta
+    assert run.delta(bound.lower, engine="lattice", direction="remove", seconds=1.0).upper >= delta
 
 
 def test_others_than_removals_are_refused() -> None:

@@ -21,6 +21,7 @@ from tightrope.core.engines.contour.engine import tried
 from tightrope.core.engines.contour.way import HITS, WHOLE, Approach, ContourLaw, ContourTarget, Fallen, log_product
 from tightrope.core.engines.saddle import find_saddle
 from tightrope.core.losses.cgf import cgf_of
+from tightrope.core.losses.pair import Pair
 from tightrope.core.numerics.contour_sum import NodeSpectrum, contour_sum, hits, power, smooth
 from tightrope.core.numerics.enclosures import exact
 from tightrope.core.numerics.quadrature import Transform
@@ -41,7 +42,7 @@ TWO_USES = [
 SLOWEST = TWO_USES[4]  # 6 s in float64, 4 s in balls
 SLOW_IN_BALLS = (TWO_USES[0], TWO_USES[1], TWO_USES[2], TWO_USES[6])  # 3 s each
 
-Terms = list[tuple[tr.pair.Pair, int]]
+Terms = list[tuple[Pair, int]]
 
 
 def removal(expression: str) -> Terms:

@@ -581,5 +581,5 @@ def test_what_is_no_key_is_none(key: str) -> None:
 
 
 def test_every_request_has_an_address_but_for_those_of_the_holder() -> None:
-    holders = {"freeze", "recover", "export", "token", "revoke", "expire", "clock"}
+    holders = {"freeze", "recover", "export", "token", "tokens", "rotate", "revoke", "expire", "clock"}
     assert set(wire.ADDRESSES) == {*operations.READS, *operations.WRITES} - holders

@@ -136,7 +136,7 @@ def test_calibration_is_about_the_dominating_pair() -> None:
 def test_what_is_refused_says_why() -> None:
     with pytest.raises(AttributeError, match="no filter on privacy-loss distributions is proven"):
         RUN.filter  # noqa: B018
-    with pytest.raises(tr.errors.ExpressionError, match="no filter on privacy-loss distributions is proven"):
+    with pytest.raises(tr.ExpressionError, match="no filter on privacy-loss distributions is proven"):
         tr.parse("Gaussian(sigma=1).filter()")
     with pytest.raises(AttributeError, match=r"no attribute 'nothing'$"):
         RUN.nothing  # noqa: B018

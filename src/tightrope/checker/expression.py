@@ -7,6 +7,7 @@ Decimals mean the double that is nearest to them, as everywhere in the package, 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,6 +20,7 @@ from .laws.variance import VarianceLaw
 
 EXPRESSION_MAX = 200_000
 CHECKED_USES_MAX = 10**15
+OTHER_NUMBERS = re.compile(r"(?<![\w.])[\d.]+[_xXoObBjJ]|\d_")  # 0x10, 1_000, 1j
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,8 @@ def run_of(text: str) -> Run:
     """The run of a text, equal laws together and all Gaussians as one."""
     if len(text) > EXPRESSION_MAX or "#" in text:  # of a comment a reader may think that it counts
         raise NotCheckable(f"its text has a # or is longer than {EXPRESSION_MAX:,} characters")
-    if not text.isascii():  # letters that look alike
-        raise NotCheckable("its text has other characters than ASCII")
+    if not text.isascii() or OTHER_NUMBERS.search(text):  # letters that look alike, and digits that Python groups
+        raise NotCheckable("its text has other characters than ASCII, or numbers that are not decimal")
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -101,7 +103,7 @@ def _transformed(name: str, base: Run, given: dict[str, object]) -> Run:
     terms = _merged([(law, uses) for law, uses in laws if law is not None])
     if any(law is None for law, _ in laws):
         raise NotCheckable(f".{name} of this law is not known to the checker")
-    relation = ADD_REMOVE if name in ("poisson", "truncated_poisson") else REPLACE
+    relation = ADD_REMOVE if name in ("poisson", "truncated_poisson", "random_allocation") else REPLACE
     return Run(terms, after(name, base.facts, str(given.get("neighbours", relation))))
 
 

@@ -49,6 +49,8 @@ def facts_of(name: str, given: Mapping[str, object]) -> Facts:
     lacks = LACKS.get(name, frozenset())
     if given.get("neighbours") == ADD_REMOVE and lacks == {ADD_REMOVE}:
         lacks = frozenset({REPLACE})
+    if given.get("monotone") is True:  # scores that all move the same way: a record is added or removed
+        lacks |= {REPLACE}
     if given.get("mode") == "clamp":  # the bounds stay where the query moves
         lacks |= {EVERYWHERE}
     return NOISE - lacks | ({GAUSSIAN} if name in ("Gaussian", "GDP") else frozenset())

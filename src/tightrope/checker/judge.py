@@ -19,9 +19,8 @@ from .clock import now
 from .expression import run_of
 from .law import NotCheckable, precision
 from .profile import FORMULA_BITS, Profile
-from .readings import READINGS, Question
+from .readings import READINGS, Question, found_of
 
-DELTAS = ("epsilon", "delta", "advantage", "total_variation")  # delta at a point, by whatever name
 PROVED, REFUTED, UNDECIDED = "proved", "refuted", "not checkable"
 
 
@@ -55,11 +54,6 @@ def _end(answer: Mapping[str, Any], end: str, until: float) -> EndVerdict:
     return EndVerdict(end, value, verdict, why, found, found_of(answer.get("quantity")))
 
 
-def found_of(quantity: object) -> str:
-    """What is enclosed and compared with a level."""
-    return "delta" if quantity in DELTAS else f"{quantity!s:.40}" if quantity != "loss_quantile" else "P[loss above]"
-
-
 def _decided(
     answer: Mapping[str, Any], value: float, upper: bool, until: float
 ) -> tuple[str, str, tuple[float, float] | None]:
@@ -72,24 +66,21 @@ def _decided(
     least, most = reading.range
     if not all(low <= number <= high for number, (low, high) in zip(given, reading.allowed, strict=True)):
         raise NotCheckable("an argument is not in its range")
-    if reading.falls and not value == value:
-        raise NotCheckable("an end is no number")
-    run = run_of(answer["expression"])
-    only = answer.get("only")
-    if only not in (None, "add", "remove"):
-        raise KeyError("only")
+    add_first, hinted = answer.get("direction") == "add", hints(answer.get("certificate") or {})
+    profile = Profile(run_of(answer["expression"]), answer.get("only"), add_first, hinted, until)
+    profile.directions()  # refuses what has none
     if value >= most if upper else value <= least:
         return PROVED, "by definition", None
     if value < least if upper else value > most:
         return REFUTED, f"no {quantity} is {'below' if upper else 'above'} {least if upper else most}", None
-    profile = Profile(run, only, answer.get("direction") == "add", hints(answer.get("certificate") or {}), until)
     level = reading.level(given[0]) if reading.falls else arb(value)
-    # Of what is found at the end itself (epsilon: delta there) more than the level says that the end is too small.
     low, high = arb("-inf"), arb("inf")
     for enclosure in reading.enclosures(profile, Question(tuple(given), value, level)):
         if enclosure[0].is_nan() or enclosure[1].is_nan():
             continue  # nan would stay for ever
         low, high = low.max(enclosure[0].lower()), high.min(enclosure[1].upper())
+        if low > high:
+            raise NotCheckable("two enclosures contradict each other: an error of the checker, which is to be reported")
         if low > level or (low >= level and not upper and not reading.falls):
             return (REFUTED if upper else PROVED), "", _shown(low, high, reading.range)
         if reading.has_atoms and not upper and high <= level:
@@ -115,6 +106,6 @@ def _read(number: object) -> float:
     if type(number) not in (int, float) and number not in ("inf", "-inf"):
         raise ValueError(f"{number!r:.40} is no number")
     value = float(number)  # type: ignore[arg-type]
-    if type(number) is int and value != number:
+    if value != number and type(number) is not str:
         raise ValueError(f"{number!r:.40} is no double")
     return value

@@ -70,6 +70,18 @@ class CheckedLaw:
         """The law of a group of `size` records: as often the shift, or what a chain of such laws comes to."""
         return self if size == 1 else None
 
+    def bound(self) -> CheckedLaw:
+        """The law that dominates; itself for most."""
+        return self
+
+    def shown_once(self) -> bool:
+        """Whether one use of it is shown at each epsilon, by neighbours that depend on it."""
+        return False
+
+    def zcdp(self) -> Fraction | None:
+        """rho with K(c) <= c (c + 1) rho for every c > 0, both ways, where that says more than the law."""
+        return None
+
     def witnesses(self) -> tuple[CheckedLaw, ...]:
         """Laws that real neighbours show, each at every use; itself where they show this one."""
         return (self,)

@@ -7,7 +7,9 @@ Proof: docs/proofs/checker.md, sections 1, 2 and 7.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import reduce
 
 from flint import arb
 
@@ -15,13 +17,16 @@ from . import contour, grid
 from .choices import Hints, saddle
 from .clock import now
 from .expression import Run
+from .hypotheses import ADD_REMOVE
 from .law import NotCheckable, Term, infinite, precision, reverse
 from .laws import listed
+from .laws.allocated import AllocatedLaw
 from .laws.renyi import DivergencesLaw, converted
 
 FORMULA_BITS = (128, 1024)  # where a formula is exact
 CONTOUR_GOALS = (40, 64, 96, 160, 256)  # of contours, in bits
 GRID_HALVINGS = 12  # of the step of a grid
+NARROW_SHARE = 6  # of the time that is left
 NARROW_BITS = 34  # relative width of one point among several
 Enclosures = Iterator[tuple[arb, arb]]
 
@@ -41,6 +46,8 @@ class Profile:
         terms = self.run.terms
         if self.only and any(law.witnesses() != (law,) for law, _ in terms):
             raise NotCheckable("of one direction of this law nobody says what real neighbours show")
+        if self.only and ADD_REMOVE not in self.run.facts and sum(uses for _, uses in terms) != 1:
+            raise NotCheckable("where a record is replaced, several uses have no direction")
         both = {"remove": terms, "add": reverse(terms)}
         asked = [self.only] if self.only else ["add", "remove"] if self.add_first else ["remove", "add"]
         return list(dict.fromkeys(both[each] for each in asked))
@@ -58,49 +65,48 @@ class Profile:
                 continue
             if enclosure[0].is_finite() and enclosure[1].is_finite():
                 low, high = known[place]
-                known[place] = low.max(enclosure[0].lower()), high.min(enclosure[1].upper())
-                yield _most(low for low, _ in known), _most(high for _, high in known)
+                known[place] = low, high = low.max(enclosure[0].lower()), high.min(enclosure[1].upper())
+                if low > high:
+                    raise NotCheckable("two enclosures contradict each other: an error of the checker, to be reported")
+                yield reduce(arb.max, (low for low, _ in known)), reduce(arb.max, (high for _, high in known))
 
     def narrow(self, point: arb, level: arb) -> tuple[arb, arb]:
         """The first enclosure that is narrow, or the narrowest there is; the level is a hint."""
         low, high = arb(0), arb(1)
-        for low, high in self.at(point, level):
+        share = replace(self, until=now() + (self.until - now()) / NARROW_SHARE)
+        for low, high in share.at(point, level):
             if high - low <= high * arb(2) ** -NARROW_BITS:
                 break
         return low, high
 
-    def never(self) -> tuple[arb, arb]:
-        """What is left of delta at every epsilon."""
-        return self.narrow(arb("inf"), arb(0))
-
-
-def _most(values: Iterator[arb]) -> arb:
-    value = arb(0)
-    for each in values:
-        value = value.max(each)
-    return value
-
 
 def _shown_by_neighbours(terms: Sequence[Term], point: arb, level: arb, hinted: Hints, until: float) -> Enclosures:
     """The same, where real neighbours show less: their best fixed choice below, the run's own laws above."""
+    above = tuple((law.bound(), uses) for law, uses in terms)
     choices = {
         tuple((law.witnesses()[min(place, len(law.witnesses()) - 1)], uses) for law, uses in terms)
         for place in range(max((len(law.witnesses()) for law, _ in terms), default=1))
         if all(law.witnesses() for law, _ in terms)
     }
-    if choices == {tuple(terms)}:
-        yield from enclosures(terms, point, level, hinted, until)
+    if sum(uses for _, uses in terms) == 1 and terms[0][0].shown_once():
+        choices = {above}
+    if choices == {above}:
+        yield from enclosures(above, point, level, hinted, until)
         return
     low, high = arb(0), arb(1)
     routes = [(False, enclosures(each, point, level, hinted, until)) for each in choices]
-    routes.insert(0, (True, enclosures(terms, point, level, hinted, until)))
+    routes.insert(0, (True, enclosures(above, point, level, hinted, until)))
+    rhos = [(law.zcdp(), uses) for law, uses in terms]
+    if all(rho is not None for rho, _ in rhos):
+        total = sum((rho * uses for rho, uses in rhos if rho is not None), Fraction(0))
+        routes.append((True, converted([(DivergencesLaw((), total), 1)], point)))
     while routes:
-        for above, route in list(routes):
+        for bounds, route in list(routes):
             enclosure = next(route, None)
             if enclosure is None:
-                routes.remove((above, route))
+                routes.remove((bounds, route))
             elif enclosure[0].is_finite() and enclosure[1].is_finite():
-                low, high = (low, high.min(enclosure[1])) if above else (low.max(enclosure[0].lower()), high)
+                low, high = (low, high.min(enclosure[1])) if bounds else (low.max(enclosure[0].lower()), high)
                 yield low, high
 
 
@@ -122,6 +128,9 @@ def enclosures(terms: Sequence[Term], epsilon: arb, level: arb, hinted: Hints, u
         return
     if sum(uses for _, uses in terms) == 1:
         yield from _once(terms, epsilon)
+    if len(terms) == 1 and terms[0][1] == 1 and isinstance(terms[0][0], AllocatedLaw):
+        yield from (found for found in terms[0][0].at(epsilon) if now() < until)
+        return
     routes = [_grids(terms, epsilon, level, hinted, until)]
     if (line := saddle(terms, epsilon)) is not None:
         yield infinite(terms), infinite(terms) + contour.chernoff(terms, epsilon, line)

@@ -192,6 +192,12 @@ def _cdf(profile: Profile, question: Question) -> Enclosures:
         yield 1 - high, 1 - low
 
 
+def found_of(quantity: object) -> str:
+    """What is enclosed and compared with a level: delta, by whatever name, or the reading itself."""
+    deltas = ("epsilon", "delta", "advantage", "total_variation")
+    return "delta" if quantity in deltas else f"{quantity!s:.40}" if quantity != "loss_quantile" else "P[loss above]"
+
+
 SHARE, ANY, POSITIVE = (0, 1), (-inf, inf), (0, inf)
 READINGS: Mapping[str, Reading] = MappingProxyType(
     {

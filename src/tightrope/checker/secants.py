@@ -13,7 +13,7 @@ from .law import NotCheckable, Term, infinite, precision
 from .profile import FORMULA_BITS, Enclosures, Profile, enclosures
 
 POWER_POINTS = 48
-SECANT_BITS = (24, 40, 56)  # of the two points beside one, relative
+SECANT_BITS = (28, 44)  # of the two points beside one, relative
 
 Level = tuple[arb, arb, arb]  # a place, and both ends of the profile there
 
@@ -24,7 +24,7 @@ def least_value(profile: Profile, x: arb) -> Enclosures:
     Points are added where the secants meet, which is a choice.
     """
     if x == 0:
-        yield profile.never()
+        yield profile.narrow(arb("inf"), arb(0))
         return
     if x == 1:
         yield arb(1), arb(1)
@@ -101,7 +101,7 @@ def _above(terms: tuple[Term, ...], point: arb, profile: Profile) -> Enclosures:
     a = point.exp()
     for bits in SECANT_BITS:
         step = arb(2) ** -bits
-        before, here, after = (_narrow(terms, point + way * step, profile, 2 * bits + 10) for way in (-1, 0, 1))
+        before, here, after = (_narrow(terms, point + way * step, profile, 2 * bits + 4) for way in (-1, 0, 1))
         least = ((here[0] - after[1]) / (a * step.expm1())).max(arb(0))
         most = ((before[1] - here[0]) / (a * -((-step).expm1()))).min(arb(1))
         yield here[0] + a * least, here[1] + a * most

@@ -22,7 +22,7 @@ SERVER_MISSING = f"the server needs starlette and uvicorn: {install_command('led
 @click.group("token", invoke_without_command=True, short_help="Tokens for people and jobs that ask a server.")
 @click.pass_context
 def token(context: click.Context) -> None:
-    """Tokens for people and jobs that ask a server: create, revoke."""
+    """Tokens for people and jobs that ask a server: create, list, rotate, revoke."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
@@ -45,6 +45,44 @@ def create(access: Access, name: str, role: str, root: str | None, reservation: 
     with access.opened() as ledger:
         secret = ledger.token(name, role=role, root=root, reservation=reservation, seconds=DAY_SECONDS * days)
     access.tell({"name": name, "role": role, "root": root, "reservation": reservation, "token": secret}, secret)
+    complain(f"the token of {name} is shown once: keep it in a file that only its user reads")
+    return 0
+
+
+@token.command("list", short_help="All tokens: whose, for what, until when; no secret is known.")
+@ledger_options
+def listing(access: Access) -> int:
+    """All tokens, whether they are good or not.
+
+    \b
+    tightrope ledger token list
+    """
+    from ..extend.budgets import moment
+    from ..extend.tables import aligned
+
+    with access.opened() as ledger:
+        found = ledger.tokens()
+    rows = [("name", "role", "for", "until", "state")]
+    for each in found:
+        where = each["root"] or each["reservation"] or "everything"
+        rows.append((each["name"], each["role"], where, moment(each["expires"]), each["state"]))
+    access.tell({"tokens": list(found)}, "\n".join(aligned(rows) if found else ["none"]))
+    return 0
+
+
+@token.command("rotate", short_help="A new secret for a token, shown once; the old one ends.")
+@click.argument("name")
+@click.option("--days", type=click.FloatRange(min=0, min_open=True), default=90.0, help="How long; default: 90.")
+@ledger_options
+def rotate(access: Access, name: str, days: float) -> int:
+    """A new secret for the same name and role. Standard output has it, once and alone; the old one ends at once.
+
+    \b
+    tightrope ledger token rotate ana --days 30 > ana.token
+    """
+    with access.opened() as ledger:
+        secret = ledger.rotate(name, seconds=DAY_SECONDS * days)
+    access.tell({"name": name, "token": secret}, secret)
     complain(f"the token of {name} is shown once: keep it in a file that only its user reads")
     return 0
 

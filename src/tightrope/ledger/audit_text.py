@@ -87,5 +87,6 @@ WHAT: Mapping[str, Callable[[Body], str]] = MappingProxyType(
         "clock": lambda body: f"{body['why']}; from {moment(body['from'])} to {moment(body['to'])}",
         "token": _token,
         "revoke": _with("token"),
+        "rotate": lambda body: f"{body['token']}: a new secret, until {moment(body['expires'])}",
     }
 )

@@ -263,6 +263,16 @@ class Ledger:
         self._ask("token", {**body, "sha256": hashed(secret)})
         return secret
 
+    def tokens(self) -> tuple[Mapping[str, Any], ...]:
+        """All tokens: whose, of which role, for what, until when, and whether they are good; no secret is known."""
+        return tuple(self._ask("tokens", {}).content["tokens"])
+
+    def rotate(self, name: str, *, seconds: float = 90 * 86_400.0) -> str:
+        """A new secret for a token, shown here once; the old one is worth nothing from now on."""
+        secret = new_secret()
+        self._ask("rotate", {"name": name, "seconds": seconds, "sha256": hashed(secret)})
+        return secret
+
     def revoke(self, name: str) -> None:
         """The token of this name is worth nothing from now on."""
         self._ask("revoke", {"name": name})

@@ -26,6 +26,7 @@ from ..extend.parameters import real
 
 DEFAULT_ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0)
 HEAD_WEIGHT, TAIL_WEIGHT = 0.9, 0.0083  # 0.9 + 12 * 0.0083 is below 1, also as fractions of these doubles
+SUM_WEIGHT, HEAD_BESIDE_SUM, SUM_JOBS = 0.1, 0.8, 8  # where few jobs may be paid for by their epsilons
 EVEN_ORDERS = tuple(sorted((*DEFAULT_ORDERS, 2.5, 5.0, 10.0, 20.0)))
 EVEN_WEIGHT = 2.0**-4  # sixteen orders
 MENU_ORDER_MIN, MENU_ORDER_MAX = 1.0 + 2.0**-20, 2.0**20  # beyond, few divergences are known
@@ -38,11 +39,11 @@ def axis_name(order: float) -> str:
     return f"order {order!r}".removesuffix(".0")
 
 
-def default_weights(epsilon: float, delta: float) -> dict[float, float]:
-    """The order of a Gaussian workload, and the others; their exact sum is at most 1."""
+def default_weights(epsilon: float, delta: float, *, beside_sum: bool = False) -> dict[float, float]:
+    """The order of a Gaussian workload, and the others; their exact sum, and that of SUM_WEIGHT, is at most 1."""
     found = dict.fromkeys(DEFAULT_ORDERS, TAIL_WEIGHT)
     head = gaussian_order(epsilon, delta)
-    found[head] = found.get(head, 0.0) + HEAD_WEIGHT
+    found[head] = found.get(head, 0.0) + (HEAD_BESIDE_SUM if beside_sum else HEAD_WEIGHT)
     return dict(sorted(found.items()))
 
 

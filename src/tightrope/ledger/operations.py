@@ -263,17 +263,27 @@ def _commit_prepare(asking: LedgerRequest, pricer: Pricer) -> Later:
 
 def _token_checked(body: Body) -> dict[str, Any]:
     _known(body, ("name", "role", "root", "reservation", "seconds", "sha256"))
-    seconds = _number(body, "seconds")
-    if seconds is None or not 0 < seconds <= TOKEN_SECONDS_MAX:
-        raise InvalidParameter(f"seconds says how long the token is good, at most {TOKEN_SECONDS_MAX:,}")
     return {
         "name": named(body.get("name"), "the name of a token"),
         "role": body.get("role"),
         "root": body.get("root"),
         "reservation": body.get("reservation"),
-        "seconds": seconds,
+        "seconds": _seconds(body),
         "sha256": text(body.get("sha256"), "sha256", 64),
     }
+
+
+def _seconds(body: Body) -> float:
+    seconds = _number(body, "seconds")
+    if seconds is None or not 0 < seconds <= TOKEN_SECONDS_MAX:
+        raise InvalidParameter(f"seconds says how long the token is good, at most {TOKEN_SECONDS_MAX:,}")
+    return seconds
+
+
+def _rotate_checked(body: Body) -> dict[str, Any]:
+    _known(body, ("name", "seconds", "sha256"))
+    name, digest = named(body.get("name"), "the name of a token"), text(body.get("sha256"), "sha256", 64)
+    return {"name": name, "seconds": _seconds(body), "sha256": digest}
 
 
 def _admin_of(name: str) -> Callable[[LedgerRequest], None]:
@@ -367,6 +377,12 @@ WRITES: Mapping[str, Write] = {
         lambda asking: (SYSTEM,),
         tokens.revoke,
     ),
+    "rotate": Write(
+        _rotate_checked,
+        lambda asking: reading.administer(asking, None),
+        lambda asking: (SYSTEM,),
+        tokens.rotate,
+    ),
     "clock": Write(
         lambda body: {"why": text(body.get("why"), "why")},
         lambda asking: reading.administer(asking, None),
@@ -387,6 +403,8 @@ READS: Mapping[str, Read] = {
     "status": Read(reading.status),
     "quote": Read(reading.quote),
     "history": Read(reading.history),
+    "metrics": Read(reading.metrics),
+    "tokens": Read(reading.tokens),
     "reservation": Read(reading.reservation),
     "reservations": Read(reading.reservations),
     "audit": Read(reading.audit),

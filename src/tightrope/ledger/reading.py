@@ -224,6 +224,49 @@ def quote(asking: LedgerRequest, pricer: Pricer) -> Later:
     return _further(asking, visible(asking, str(asking.body.get("budget"))), pricer)
 
 
+def metrics(asking: LedgerRequest, pricer: Pricer) -> Later:
+    """How much of each budget is gone, as a share from 0 to 1 of each axis that every job must fit, and of the roomiest
+    of those of which one must have room ("any"); and how many jobs it has of each state."""
+    names = [each["name"] for each in budgets(asking, pricer)()["budgets"]]
+    axes = counters(asking.connection, names)
+    of = tables.tally.c
+    query = select(of.budget, of.state, of.number).where(of.budget.in_(names)).order_by(of.budget, of.state)
+    tallies = [(row.budget, row.state, row.number) for row in asking.connection.execute(query)]
+    used: list[tuple[str, str, float]] = []
+    for name in names:
+        used += [(name, axis.name, _share(axis)) for axis in axes[name] if axis.need == "all" and axis.ceiling]
+        living = [_share(axis) for axis in axes[name] if axis.need == "any" and not axis.dead]
+        if living:
+            used.append((name, "any", min(living)))
+    return lambda: {"used": used, "jobs": tallies}
+
+
+def _share(counter: Counter) -> float:
+    return min(counter.used / counter.total, 1.0) if counter.total else 1.0
+
+
+def tokens(asking: LedgerRequest, pricer: Pricer) -> Later:
+    """All tokens of what somebody administers, without their secrets."""
+    administer(asking, asking.actor.root)
+    of = tables.token.c
+    query = select(of.id, of.role, of.root, of.reservation, of.expires, of.revoked).order_by(of.id)
+    if asking.actor.root is not None:
+        query = query.where(of.root == asking.actor.root)
+    rows = asking.connection.execute(query).all()
+    found = [
+        {
+            "name": row.id,
+            "role": row.role,
+            "root": row.root,
+            "reservation": row.reservation,
+            "expires": row.expires,
+            "state": "revoked" if row.revoked else "over" if row.expires <= asking.now else "good",
+        }
+        for row in rows
+    ]
+    return lambda: {"tokens": found}
+
+
 def history(asking: LedgerRequest, pricer: Pricer) -> Later:
     """What was held and spent of a budget after each line of its chain that moved it."""
     budget_node = visible(asking, str(asking.body.get("name")))

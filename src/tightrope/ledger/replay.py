@@ -86,6 +86,7 @@ class Replay:
             "settle": self._settle,
             "token": self._token,
             "revoke": self._revoke,
+            "rotate": self._rotate,
         }
 
     def chain(self, root: str, lines: Iterable[AuditLine]) -> None:
@@ -338,6 +339,12 @@ class Replay:
         )
         if root == SYSTEM:
             self._put("token", body["token"])
+
+    def _rotate(self, root: str, body: Row) -> None:
+        if root == SYSTEM:
+            row = self.tables["token"][(body["token"],)]
+            self._expect(not row["revoked"], root, f"the token {body['token']} is good again after it was revoked")
+            row.update(sha256=body["sha256"], expires=body["expires"])
 
     def _revoke(self, root: str, body: Row) -> None:
         if root == SYSTEM:

@@ -13,7 +13,7 @@ from typing import Any
 from .. import TightropeError
 from .chain import AuditLine
 from .errors import VerificationFailed
-from .filters.base import Price
+from .filters.base import SUM, Price
 from .pricing import Pricer
 
 SAME_BITS = 20  # to which two prices are one: of older lines the last digits are those of a library's constants
@@ -59,7 +59,8 @@ class _PriceCheck:
             part = body["part"]
             whole = self._held.get(body["reservation"], {})
             jobs = dict(part) if isinstance(part, Mapping) else dict.fromkeys(whole, part)
-            self._judged(where, jobs, body["units"], None, True)
+            parts = [charge for charge in body["units"] if charge[1] != SUM]  # which is charged for the whole
+            self._judged(where, jobs, parts, None, True)
         if body["event"] in ("commit", "cancel", "expire"):
             self._held.pop(body["reservation"], None)
 

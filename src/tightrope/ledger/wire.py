@@ -16,6 +16,7 @@ ADDRESSES: Mapping[str, tuple[str, str]] = {
     "status": ("GET", "/v1/budgets/{name}"),
     "renew": ("POST", "/v1/budgets/{name}/renew"),
     "history": ("GET", "/v1/budgets/{name}/history"),
+    "metrics": ("GET", "/v1/metrics"),
     "reservations": ("GET", "/v1/budgets/{name}/reservations"),
     "quote": ("POST", "/v1/quotes"),
     "reserve": ("POST", "/v1/reservations"),

@@ -19,6 +19,7 @@ from tightrope.core.engines.hits.cut import CutQuestion
 from tightrope.core.engines.hits.engine import SomeUse
 from tightrope.core.losses.finite.finite_pair import FinitePair
 from tightrope.core.losses.finite.laws import RationalLaw
+from tightrope.core.values.question import Direction
 
 ORACLE_ERROR = mpmath.mpf(10) ** -12
 
@@ -138,7 +139,7 @@ def test_below_every_double() -> None:
     assert (bound.lower, bound.upper) == (0.0, 5e-324)
     assert bound.certificate is not None
     assert bound.certificate.parameters["way"] == "union bound"
-    near = SomeUse(((tr.Gaussian(sigma=1.0).poisson(rate=0.1).pair(tr.relation.Direction.REMOVE), 2),))
+    near = SomeUse(((tr.Gaussian(sigma=1.0).poisson(rate=0.1).pair(Direction.REMOVE), 2),))
     assert near.delta(0.5).upper >= delta_of_two(Use(1.0, 0.1), Use(1.0, 0.1), 0.5)
 
 

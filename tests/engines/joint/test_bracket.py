@@ -135,3 +135,11 @@ def test_infinite_losses_and_what_p_never_shows() -> None:
     assert add.upper == 0.0  # an infinite loss of the base is a finite one of the sample
     assert run.epsilon(4e-5).lower == float("inf")
     assert run.epsilon(1e-4).upper < 2.0
+
+
+def test_a_sample_of_the_best_runs_is_not_made_one_law_twice() -> None:
+    """What is above may be known between finite pairs only: its planner narrows it, and a coarse law would not."""
+    best = tr.Finite(p=(0.1, 0.2, 0.3, 0.4), q=(0.4, 0.3, 0.2, 0.1)).best_of("geometric", mean=4)
+    bound = best.with_replacement(batch=10, records=1000).epsilon(4.59e-15)
+    assert bound.lower <= 0.0418
+    assert 0.0417 <= bound.upper < 9.3  # 12.02 from the coarse law

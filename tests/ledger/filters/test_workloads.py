@@ -127,7 +127,8 @@ def test_rdp(name: str) -> None:
         (slack,) = (axis.total for axis in design.axes if axis.name == "slack")
         assert units["slack"] is not None
         assert units["slack"] <= slack
-        spent = [(units[axis.name], axis.total) for axis in design.axes if axis.need == "any" and not axis.dead]
+        orders = [axis for axis in design.axes if axis.name in units and axis.need == "any" and not axis.dead]
+        spent = [(units[axis.name], axis.total) for axis in orders]
         return any(used is not None and used <= total for used, total in spent)
 
     found = least(fits)

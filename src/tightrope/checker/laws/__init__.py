@@ -31,7 +31,11 @@ LAWS: Mapping[str, Callable[..., CheckedLaw]] = MappingProxyType(
         "TradeoffCurve": named.tradeoff_curve,
         "RenyiCurve": named.renyi_curve,
         "ZCDP": named.zcdp,
+        "Exponential": named.exponential,
+        "NoisyMax": named.noisy_max,
+        "PermuteAndFlip": named.permute_and_flip,
         "MatrixMechanism": named.matrix,
+        "TreeAggregation": named.tree,
     }
 )
 
@@ -40,6 +44,8 @@ TRANSFORMATIONS: Mapping[str, Callable[..., CheckedLaw | None]] = MappingProxyTy
         "poisson": samples.poisson,
         "without_replacement": samples.without_replacement,
         "with_replacement": samples.with_replacement,
+        "random_allocation": samples.random_allocation,
+        "shuffled_batches": samples.shuffled_batches,
         "group": samples.group,
         "truncated_poisson": samples.truncated_poisson,
     }

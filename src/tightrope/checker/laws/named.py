@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from ..law import CheckedLaw
-from . import curves
+from . import bounded, curves
 from .arguments import NEARLY, Numbers, flag, neighbours_named, positive, probability, real, rising, whole
 from .discrete import DiscreteGaussianLaw
 from .finite import GeometricLaw, LeakyResponseLaw, RatiosLaw, ThreeLossesLaw, response
@@ -166,6 +167,29 @@ def renyi_curve(orders: Numbers, divergences: Numbers, both_directions: bool = T
 
 def zcdp(rho: Fraction, delta: Fraction = Fraction(0)) -> CheckedLaw:
     return DivergencesLaw((), positive(rho), probability(delta))
+
+
+def exponential(epsilon: Fraction) -> CheckedLaw:
+    return bounded.exponential(positive(epsilon))
+
+
+def noisy_max(
+    scale: Fraction, sensitivity: Fraction = Fraction(1), noise: str = "exponential", monotone: bool = False
+) -> CheckedLaw:
+    """Scores move by the sensitivity, apart or all the same way."""
+    if noise not in ("exponential", "laplace"):
+        raise ValueError("exponential or Laplace noise")
+    law = bounded.noisy_max((1 if flag(monotone) else 2) * positive(sensitivity) / positive(scale))
+    return law if noise == "exponential" else replace(law, once=False)
+
+
+def permute_and_flip(epsilon: Fraction) -> CheckedLaw:
+    return bounded.noisy_max(positive(epsilon))
+
+
+def tree(sigma: Fraction, steps: int, sensitivity: Fraction = Fraction(1)) -> CheckedLaw:
+    """A record is in one step, which at most ceil(log2(steps + 1)) nodes cover."""
+    return GaussianLaw(whole(steps).bit_length() * (positive(sensitivity) / positive(sigma)) ** 2)
 
 
 def matrix(sigma: Fraction, matrix: tuple[Numbers, ...], sensitivity: Fraction = Fraction(1)) -> CheckedLaw:

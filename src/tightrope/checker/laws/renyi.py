@@ -29,6 +29,9 @@ class DivergencesLaw(CheckedLaw):
     rho: Fraction = Fraction(0)
     leak: Fraction = Fraction(0)
 
+    def infinite(self) -> arb:
+        return exact(self.leak)
+
     def reversed(self) -> DivergencesLaw:
         return self
 

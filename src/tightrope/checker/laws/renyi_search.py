@@ -66,7 +66,7 @@ def _nearest(curve: Curve, c: arb) -> arb:
 
 def _beyond(curve: Curve, two: TwoOutcomes, c: arb) -> arb:
     """How far K(c), or D_1, is above what it may be, relative to that."""
-    most = curve.most(c) if not c.is_zero() or curve.table else exact(curve.rho)
+    most = curve.most(c)
     return (two.moment(c) if c.is_zero() else (1 + two.moment(c)).log()) / most - 1
 
 

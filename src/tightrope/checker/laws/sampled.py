@@ -13,12 +13,20 @@ from fractions import Fraction
 from flint import arb
 
 from ..law import CheckedLaw, exact
+from .bounded import BoundedLaw
 from .finite import Outcome, OutcomesLaw
+from .renyi import DivergencesLaw
 
 
 def sampled(base: CheckedLaw, rate: Fraction, added: bool) -> CheckedLaw | None:
     """The law of the sample; None where the base has no reverse. The base is that of a removed record."""
     back = base.reversed()
+    if isinstance(base, DivergencesLaw):  # which is known as a whole run alone
+        return None
+    if isinstance(base, BoundedLaw):
+        law, others = sampled(base.law, rate, added), [sampled(each, rate, added) for each in base.below]
+        known = tuple(each for each in others if each is not None)
+        return None if law is None or len(known) < len(others) else BoundedLaw(law, known, base.once)
     if rate == 1:
         return back if added else base
     if isinstance(base, OutcomesLaw):

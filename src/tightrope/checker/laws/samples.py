@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from flint import arb
+
 from ..law import CheckedLaw
+from .allocated import STEPS_MAX, AllocatedLaw
 from .arguments import neighbours_named, probability, whole
 from .batches import GluedLaw, ReplacedSampleLaw, sample_of
+from .bounded import BoundedLaw
 from .finite import LeakyResponseLaw
 from .gaussian import GaussianLaw, SampledGaussianLaw
 from .sizes import capped, drawn, grouped_sample, in_batch
@@ -29,7 +33,7 @@ def without_replacement(
 ) -> CheckedLaw | None:
     """The glued pair where a record is replaced; a Poisson sample where one comes or goes."""
     size, all_of_them = whole(batch), whole(records)
-    if size > all_of_them or base.reversed() != base:
+    if isinstance(base, BoundedLaw) or size > all_of_them or base.reversed() != base:
         return None
     if neighbours_named(neighbours) == "add_remove":
         return sample_of(base, Fraction(size, all_of_them), False) if size < all_of_them else base
@@ -40,7 +44,7 @@ def with_replacement(base: CheckedLaw, batch: object, records: object) -> Checke
     """One draw is a batch of one."""
     if whole(batch) == 1:
         return without_replacement(base, batch, records)
-    return drawn(base, whole(batch), whole(records))
+    return None if isinstance(base, BoundedLaw) else drawn(base, whole(batch), whole(records))
 
 
 def truncated_poisson(base: CheckedLaw, rate: object, cap: object, records: object) -> CheckedLaw | None:
@@ -48,6 +52,24 @@ def truncated_poisson(base: CheckedLaw, rate: object, cap: object, records: obje
     if whole(cap) > whole(records):
         return poisson(base, rate)
     return capped(base, probability(rate), whole(cap), whole(records))
+
+
+def random_allocation(base: CheckedLaw, steps: object, uses: object = 1) -> CheckedLaw | None:
+    """One of so many steps has the record."""
+    back = base.reversed()
+    if whole(uses) != 1 or whole(steps) > STEPS_MAX or back is None or isinstance(base, BoundedLaw):
+        return None
+    if base.tails(arb(1)) is None or not (base.infinite().is_zero() and back.infinite().is_zero()):
+        return None  # a step that tells all, or for certain that the record is not there
+    return AllocatedLaw(base, whole(steps)) if whole(steps) > 1 else base
+
+
+def shuffled_batches(base: CheckedLaw, steps: object) -> CheckedLaw | None:
+    """Given the order one batch differs; neighbours show the sum over all batches."""
+    twice = base.shifted(2)
+    if not isinstance(twice, GaussianLaw):
+        return None
+    return BoundedLaw(twice, (GaussianLaw(twice.square / whole(steps)),), once=False)
 
 
 def group(law: CheckedLaw, size: object) -> CheckedLaw | None:

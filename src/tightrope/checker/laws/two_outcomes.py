@@ -25,7 +25,7 @@ class Curve:
     def most(self, c: arb) -> arb:
         """What K(c) may be; of a table at one of its orders, of order 1 D_1."""
         if not self.table:
-            return c * (c + 1) * exact(self.rho)
+            return exact(self.rho) if c.is_zero() else c * (c + 1) * exact(self.rho)
         return next(
             (exact(r) * (exact(o - 1) if o > 1 else 1) for o, r in self.table if exact(o - 1).overlaps(c)), arb("nan")
         )

@@ -19,7 +19,7 @@ from ..losses.operators.group_privacy import group_pair
 from ..losses.operators.registered import shifted_pair
 from ..values import compute_budget
 from ..values.bound import FrozenMapping
-from ..values.calls import check_keywords, check_needed, checked, known_keywords, shortened
+from ..values.calls import check_keywords, check_needed, checked, shortened, taken_by
 from ..values.question import Direction, Relation
 from .asked import Attackable, Readable
 from .parameters import one_line
@@ -67,9 +67,12 @@ class NamedType(ABCMeta):
     def __call__(cls, *arguments: Any, name: str | None = None, **keywords: Any) -> Any:
         own: Any = cls
         if not cls.__abstractmethods__ and hasattr(own.__init__, "__code__"):
-            known = dict.fromkeys((*known_keywords(own.__init__), "name"))
-            check_keywords(cls.__name__, known, keywords)
-            check_needed(cls.__name__, own.__init__, known, 1 + len(arguments), keywords)
+            known, names, must = taken_by(own.__init__)
+            if not keywords.keys() <= names:
+                check_keywords(cls.__name__, dict.fromkeys((*known, "name")), keywords)
+            if not keywords.keys() >= set(must[1 + len(arguments) :]):
+                known = (*known, "name")
+                check_needed(cls.__name__, own.__init__, dict.fromkeys(known), 1 + len(arguments), keywords)
         given = None if name is None else one_line("name", name)
         with compute_budget.uncounted():  # a value is no question: it can be made when time is up
             made = super().__call__(*arguments, **keywords)

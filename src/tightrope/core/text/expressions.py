@@ -168,6 +168,7 @@ class Reader:
         self.measured = {} if measured is None else measured
         self.start = len(text) - len(text.lstrip())
         self.unknown = unknown
+        self.asks = "?" in text
         self.places: list[str] = []  # what the unknown stands for
         self.whole = False  # whether one of them takes whole numbers only
 
@@ -406,7 +407,7 @@ class Reader:
 
     def note(self, place: str, node: ast.expr, whole: bool) -> None:
         """Remembers what the unknown stands for."""
-        if _has_unknown(node):
+        if self.asks and _has_unknown(node):
             self.places.append(place if isinstance(node, ast.Name) else "?")
             self.whole |= whole
 

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from difflib import get_close_matches
-from functools import wraps
+from functools import cache, wraps
 from inspect import CO_VARKEYWORDS, Parameter, signature
 from os import PathLike, fspath
 from os.path import dirname, isdir
 from types import CodeType
-from typing import Any, TypeGuard, TypeVar, cast
+from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
 from warnings import warn
 
 from .errors import InvalidParameter, UnsupportedMechanism
@@ -58,6 +58,22 @@ def known_keywords(function: Callable[..., Any]) -> tuple[str, ...]:
     return code.co_varnames[:count] + tuple(function.__globals__[options].__annotations__)
 
 
+class Taken(NamedTuple):
+    """What a function takes by name, the same as a set, and what has no default."""
+
+    known: tuple[str, ...]
+    names: frozenset[str]
+    must: tuple[str, ...]
+
+
+@cache
+def taken_by(function: Callable[..., Any]) -> Taken:
+    """Worked out once for each function."""
+    code: CodeType = function.__code__
+    known = known_keywords(function)
+    return Taken(known, frozenset(known), code.co_varnames[: code.co_argcount - len(function.__defaults__ or ())])
+
+
 def check_keywords(name: str, known: Collection[str], given: Iterable[str]) -> None:
     """TypeError for a keyword that is not known, with the nearest one that is."""
     for keyword in given:
@@ -80,10 +96,8 @@ def check_needed(
 
 def checked(function: Function, name: str | None = None) -> Function:
     """The function, with a suggestion where a keyword is misspelt or missing; name: what a message calls it."""
-    known = known_keywords(function)
-    names, called = frozenset(known), name or function.__name__
-    code: CodeType = function.__code__
-    must = code.co_varnames[: code.co_argcount - len(function.__defaults__ or ())]
+    known, names, must = taken_by(function)
+    called = name or function.__name__
 
     @wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:

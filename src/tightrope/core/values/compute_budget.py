@@ -124,8 +124,12 @@ class Meter:
 
     def spend(self, units: float) -> None:
         """Takes units, or raises WorkExhausted before the work is done."""
-        late = self.over()
         meter: Meter | None = self
+        late = monotonic() > self.deadline
+        while meter is not None and not late:
+            late, meter = meter.cancelled, meter.inside
+        late = late and self.over()  # who is late says so
+        meter = self
         while meter is not None:
             if late or units > meter.left:
                 self.end("time", late)

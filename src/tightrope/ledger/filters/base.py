@@ -15,6 +15,7 @@ from typing import Any, Literal
 from ... import Mechanism, Relation
 
 Need = Literal["all", "any"]
+SUM = "sum"  # an `any` axis of epsilons that add up: charged for whole jobs, whatever part of one ran
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 A job costs D_a at each order a of the menu, the sum over its uses; divergences of adaptive steps add up on every path
 (Theorem R), and accepting while some order was never exceeded gives (epsilon, delta)-DP (Theorem Menu).
+One axis more adds up epsilons of few jobs, for a large one that no order pays for well (Theorem Menu of filters).
 A use with infinite losses costs d = max(w+, w-) of slack and, of what is left of its laws,
 r = (K(a - 1) - a log(1 - w+))/(a - 1) + log(1 - w-) (Theorem Slack).
 Guarantee: upper ends, rounded up; an order at which nothing is known is exceeded by such a job.
@@ -18,15 +19,31 @@ from typing import Any, NamedTuple
 
 from flint import arb
 
-from ... import AccuracyNotReached, Direction, InvalidParameter, Mechanism, UnsupportedMechanism, WorkExhausted
+from ... import (
+    AccuracyNotReached,
+    Direction,
+    InvalidParameter,
+    Mechanism,
+    Relation,
+    UnsupportedMechanism,
+    WorkExhausted,
+)
 from ...extend import work
 from ...extend.moments import cumulant_above
-from ...extend.numbers import upper_float, working_precision
+from ...extend.numbers import lower_float, upper_float, working_precision
 from .. import units
 from ..domination import ended_by_work
-from ..menu import axis_name, checked_weights, default_weights, spent_epsilon, threshold
-from .base import BudgetAxis, Design, Price, PrivacyFilter, Wanted
-from .jobs import Use, check_relation, leak, refused, uses
+from ..menu import (
+    SUM_JOBS,
+    SUM_WEIGHT,
+    axis_name,
+    checked_weights,
+    default_weights,
+    spent_epsilon,
+    threshold,
+)
+from .base import SUM, BudgetAxis, Design, Price, PrivacyFilter, Wanted
+from .jobs import Use, check_relation, leak, pieces, refused, uses
 from .terms import (
     SLACK,
     BudgetAim,
@@ -42,6 +59,7 @@ from .terms import (
 
 PRICE_ACCURACY = 2.0**-10  # of a divergence: what a narrower one would cost in work, other orders use better
 RENYI_FINITE_BITS = 256  # of what is left where some losses are infinite
+SUM_SHARE = 0.25  # of the work: for the epsilon of a job beside its divergences
 KEPT = 0.02  # of the work: for writing down what was found
 NO_CHOICE = "what a job uses of delta follows from its infinite losses"
 
@@ -55,19 +73,25 @@ class RenyiFilter(PrivacyFilter):
         refuse_others(self.name, wanted, ("epsilon", "delta", "ceiling", "slack", "orders"))
         check_inherited(wanted, inherited)
         goal = aim(wanted)
-        weights = chosen_weights(wanted, inherited) or default_weights(goal.ceiling, goal.delta)
+        chosen = chosen_weights(wanted, inherited)
+        terms = _sum_terms(goal) if chosen is None else (inherited or {}).get(SUM)
+        weights = chosen or default_weights(goal.ceiling, goal.delta, beside_sum=True)
         axes = tuple(_axis(order, weight, goal) for order, weight in weights.items())
+        if terms is not None:
+            axes = (*axes, _sum_axis(terms, goal))
         if all(axis.dead for axis in axes):
             raise InvalidParameter(
                 f"no order of the menu allows anything at epsilon {goal.ceiling!r} and delta {goal.delta!r}: ask for "
                 "more, or for higher orders"
             )
-        return Design(self.name, shared_menu(wanted, weights), goal.document(), (*axes, slack_axis(goal.slack)))
+        shared = shared_menu(wanted, weights) | ({} if terms is None else {SUM: terms})
+        return Design(self.name, shared, goal.document(), (*axes, slack_axis(goal.slack)))
 
     def price(self, shared: Mapping[str, Any], job: Mechanism, slack: float | None) -> Price:
         no_slack(slack, NO_CHOICE)
         check_relation(job, relation_of(shared))
         orders = {float(order): weight for order, weight in shared["orders"].items()}
+        added = None if SUM not in shared else _added(shared[SUM], job, relation_of(shared))
         with work.part(1.0 - KEPT):
             priced = [(count, leak(part), _divergences(part, orders)) for part, count in job.terms]
         costs: dict[str, int | None] = {
@@ -78,6 +102,10 @@ class RenyiFilter(PrivacyFilter):
             for order in orders
             if any(found[order].unfinished for _, _, found in priced)
         }
+        if added is not None:
+            costs[SUM] = units.cost(added.upper, units.LOSS_UNIT) if math.isfinite(added.upper) else None
+            if added.unfinished:
+                unfinished[SUM] = units.total(added.lower, units.LOSS_UNIT)
         if all(number is None for number in costs.values()):
             raise refused(job, "no order of this budget bounds its Renyi divergence by a finite number")
         lost = sum((one * count for count, one, _ in priced), Fraction(0))
@@ -93,7 +121,8 @@ class RenyiFilter(PrivacyFilter):
             }
             for (part, _), (count, one, found) in zip(job.terms, priced, strict=True)
         ]
-        return Price(costs, True, {"uses": evidence}, unfinished)
+        shown_sum = {} if added is None else {SUM: [repr(added.lower), repr(added.upper)]}
+        return Price(costs, True, {"uses": evidence, **shown_sum}, unfinished)
 
     def odometer(
         self, shared: Mapping[str, Any], promise: Mapping[str, Any], used: Mapping[str, int], dead: frozenset[str]
@@ -101,6 +130,8 @@ class RenyiFilter(PrivacyFilter):
         weights = {float(order): weight for order, weight in shared["orders"].items()}
         living = {order: weight for order, weight in weights.items() if axis_name(order) not in dead}
         spent = {order: units.value(used.get(axis_name(order), 0), units.LOSS_UNIT) for order in living}
+        if not living and SUM in shared:  # the axis of sums has paid: what is promised holds
+            return {"epsilon": float(promise["ceiling"]), "delta": float(promise["delta"])}
         return odometer_of(living, spent, promise)
 
 
@@ -109,6 +140,50 @@ def _axis(order: float, weight: float, goal: BudgetAim) -> BudgetAxis:
     now, most = (threshold(order, weight, epsilon, goal.left) for epsilon in (goal.epsilon, goal.ceiling))
     first, last = units.total(now, units.LOSS_UNIT), units.total(most, units.LOSS_UNIT)
     return BudgetAxis(axis_name(order), "any", first, last, units.LOSS_UNIT, dead=most < 0.0)
+
+
+def _sum_terms(goal: BudgetAim) -> dict[str, float] | None:
+    """Delta of one job, and the least that one costs: of a whole tree, as its root has them."""
+    with working_precision(RENYI_FINITE_BITS):
+        own = lower_float(arb(SUM_WEIGHT) * (arb(goal.delta) - arb(goal.slack)) / SUM_JOBS)
+    least = goal.ceiling / SUM_JOBS
+    return {"delta": own, "least": least} if own > 0.0 and least > 0.0 else None
+
+
+def _sum_axis(terms: Mapping[str, float], goal: BudgetAim) -> BudgetAxis:
+    """Epsilons of jobs that add up to no more than epsilon, and their deltas to no more than their share."""
+    share = Fraction(SUM_WEIGHT) * (Fraction(goal.delta) - Fraction(goal.slack))
+    count = math.floor(share / Fraction(terms["delta"]))
+    first, last = (
+        units.total(min(Fraction(epsilon), count * Fraction(terms["least"])), units.LOSS_UNIT)
+        for epsilon in (goal.epsilon, goal.ceiling)
+    )
+    least = units.cost(terms["least"], units.LOSS_UNIT)
+    return BudgetAxis(SUM, "any", first, last, units.LOSS_UNIT, dead=least is None or last < least)
+
+
+def _added(terms: Mapping[str, float], job: Mechanism, relation: Relation) -> PriceEnds:
+    """What epsilons a job adds: of what is charged as one, each at the delta of one; inf where a loss is infinite."""
+    if any(leak(part) for part, _ in job.terms):
+        return PriceEnds(0.0, math.inf)
+    lower, upper, early = Fraction(0), Fraction(0), False
+    for piece, count in pieces(job, relation):
+        try:
+            with work.part(SUM_SHARE):
+                bound = piece.epsilon(terms["delta"])
+        except UnsupportedMechanism:
+            return PriceEnds(0.0, math.inf)
+        except WorkExhausted:
+            return PriceEnds(0.0, math.inf, True)
+        if not math.isfinite(bound.upper):
+            return PriceEnds(0.0, math.inf, ended_by_work(bound))
+        lower += count * max(Fraction(bound.lower), Fraction(terms["least"]))
+        upper += count * max(Fraction(charged_upper(bound)), Fraction(terms["least"]))
+        early = early or ended_by_work(bound)
+    with working_precision(RENYI_FINITE_BITS):
+        above = upper_float(arb(upper.numerator) / upper.denominator)
+        below = lower_float(arb(lower.numerator) / lower.denominator)
+    return PriceEnds(below, above, early)
 
 
 def chosen_weights(wanted: Wanted, inherited: Mapping[str, Any] | None) -> dict[float, float] | None:
@@ -138,10 +213,11 @@ def odometer_of(
         least = min(upper_float(spent_epsilon(order, weights[order], spent[order], left)) for order in weights)
     if least == math.inf:
         return {"reason": "nothing is left of delta but slack"}
-    return {"epsilon": max(least, 0.0), "delta": left[0]}
+    most = float(promise.get("ceiling", math.inf))  # what is promised holds whatever was used
+    return {"epsilon": min(max(least, 0.0), most), "delta": left[0]}
 
 
-class Ends(NamedTuple):
+class PriceEnds(NamedTuple):
     """Of a divergence; unfinished where work ended the search while the ends were far apart."""
 
     lower: float
@@ -149,15 +225,15 @@ class Ends(NamedTuple):
     unfinished: bool = False
 
 
-def _divergences(part: Mechanism, orders: Mapping[float, float]) -> dict[float, Ends]:
-    """Ends of the divergences of one use, of its finite part where some losses are infinite; inf where nothing is.
+def _divergences(part: Mechanism, orders: Mapping[float, float]) -> dict[float, PriceEnds]:
+    """PriceEnds of the divergences of one use, of its finite part where some losses are infinite; inf where nothing is.
 
     Each order has its share of the work, the heaviest first; those that are still wide have what the others left.
     """
     if leak(part):
         both = [uses(part, direction) for direction in Direction]
-        return {order: Ends(0.0, max(_finite_part(run, order) for run in both)) for order in orders}
-    found: dict[float, Ends] = {}
+        return {order: PriceEnds(0.0, max(_finite_part(run, order) for run in both)) for order in orders}
+    found: dict[float, PriceEnds] = {}
     ranked = sorted(orders, key=lambda order: (-orders[order], order))
     for done, order in enumerate(ranked):
         with work.part(1.0 / (len(ranked) - done)):  # no order takes the work of the others
@@ -168,20 +244,20 @@ def _divergences(part: Mechanism, orders: Mapping[float, float]) -> dict[float, 
     return {order: found[order] for order in orders}
 
 
-def _divergence(part: Mechanism, order: float) -> Ends:
+def _divergence(part: Mechanism, order: float) -> PriceEnds:
     """As narrow as a price needs it; what is not known at all is infinite."""
     try:
         bound = part.renyi(order, accuracy=PRICE_ACCURACY)
     except UnsupportedMechanism:
-        return Ends(0.0, math.inf)
+        return PriceEnds(0.0, math.inf)
     except AccuracyNotReached as wide:
         bound = wide.bound
     except WorkExhausted:
-        return Ends(0.0, math.inf, True)
-    return Ends(bound.lower, charged_upper(bound), ended_by_work(bound))
+        return PriceEnds(0.0, math.inf, True)
+    return PriceEnds(bound.lower, charged_upper(bound), ended_by_work(bound))
 
 
-def _at_least(ends: list[tuple[Ends, int]]) -> int:
+def _at_least(ends: list[tuple[PriceEnds, int]]) -> int:
     """Units at or below the cost of all uses together."""
     return units.total(
         sum((Fraction(max(each.lower, 0.0)) * count for each, count in ends), Fraction(0)), units.LOSS_UNIT

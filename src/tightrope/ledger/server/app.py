@@ -1,6 +1,7 @@
 """The addresses of a ledger, each of them one request to a desk.
 
 GET   /v1/health                                 the version; 503 where the database is away; needs no token
+GET   /v1/metrics                                for Prometheus, of what the token may see
 GET   /v1/live                                   the version, whatever the database does; needs no token
 GET   /v1/budgets                                POST  /v1/budgets                             create
 GET   /v1/budgets/NAME?job=&slack=               POST  /v1/budgets/NAME/renew
@@ -21,6 +22,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 from urllib.parse import unquote
 
@@ -44,8 +46,9 @@ from ..service import LocalService, Reply
 from ..transactions import jobs
 from ..transactions.entry import Actor
 from .guard import SECRET_STATE, LedgerGuard
+from .metrics import TEXT_TYPE, ServerCounts
 from .problems import HttpProblem, told
-from .quotas import PRICING, READING, WRITING, Quotas, Shares, Usage
+from .quotas import PRICING, READING, WRITING, Quotas, TokenShares, Usage
 
 QUOTAS = Quotas()
 NESTED_MAX = 8
@@ -93,7 +96,8 @@ def application(desk: LocalService, *, fault: Fault | None = None, quotas: Quota
     quotas: what one token may have in a minute. fault is called with "before-reply" when an answer stands and was not
     sent: for tests that end the process there.
     """
-    shares, looking, usage = Shares(), CapacityLimiter(1), Usage(quotas)
+    counts = ServerCounts()
+    shares, looking, usage = TokenShares(), CapacityLimiter(1), Usage(quotas)
 
     async def answer(asked: AskedOverHttp) -> Response:
         kind, whose = asked.kind, hashed(asked.secret)
@@ -103,8 +107,12 @@ def application(desk: LocalService, *, fault: Fault | None = None, quotas: Quota
             usage.check(whose, "price_seconds")
         if asked.name == "reserve":
             usage.check(whose, "refusals")
+        began = monotonic()
         async with shares.thread(kind, whose) as threads:
             response, took = await run_sync(timed, desk, asked, fault, limiter=threads)
+        counts.add(asked.name, response.status_code, monotonic() - began)
+        if asked.name == "metrics" and response.status_code == 200:
+            return Response(counts.text(json.loads(bytes(response.body))), media_type=TEXT_TYPE)
         usage.take(whose, "price_seconds", took)
         if asked.name == "reserve" and response.status_code == BudgetExhausted.code:
             usage.take(whose, "refusals", 1.0)

@@ -34,7 +34,7 @@ class Quotas:
     refusals: float = 120.0  # which are recorded
 
 
-class Shares:
+class TokenShares:
     """Threads, by what a request is and whose it is: each waits behind those of its own token alone."""
 
     def __init__(self) -> None:

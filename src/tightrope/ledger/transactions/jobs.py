@@ -23,7 +23,7 @@ from ... import InvalidParameter, UnsupportedMechanism
 from .. import tables
 from ..chain import canonical, hashed
 from ..errors import BudgetExhausted, Cancelled, Claimed, NotAdditive, NotFound, WrongState
-from ..filters.base import Price
+from ..filters.base import SUM, Price
 from .entry import LedgerRequest, Recorded
 from .fit import Fit, fit, spread, unsettled
 from .tree import Counter, Path, counters, moving, path
@@ -264,7 +264,8 @@ def commit(asking: LedgerRequest) -> Recorded:
 def _part_units(connection: Connection, row: Row[Any], prices: Mapping[str, Price]) -> list[list[Any]]:
     """What a part costs on each axis that was charged: its own vector, or that of the whole where it is no smaller.
 
-    Each vector bounds the part; a mixture of both, axis by axis, would bound nothing (docs/proofs/ledger.md).
+    Each vector bounds the part; a mixture of both, axis by axis, would bound nothing (docs/proofs/ledger.md). The axis
+    of sums is one of several that each bound it alone, and is charged for the whole.
     """
     if not all(price.additive for price in prices.values()):
         raise NotAdditive("the cost of this part does not add up step by step: commit the whole")
@@ -272,7 +273,7 @@ def _part_units(connection: Connection, row: Row[Any], prices: Mapping[str, Pric
     prices_of_all: dict[str, Mapping[str, int | None]] = {name: prices[name].units for name in whole}
     costs = spread([path(connection, name) for name in whole], prices_of_all)
     charged = charges_of(connection, row.id)
-    parts = [costs.get(budget, {}).get(name, 0) for budget, name, _ in charged]
+    parts = [units if name == SUM else costs.get(budget, {}).get(name, 0) for budget, name, units in charged]
     smaller = all(part is not None and part <= held[2] for part, held in zip(parts, charged, strict=True))
     return [
         [budget, name, part if smaller else units] for (budget, name, units), part in zip(charged, parts, strict=True)

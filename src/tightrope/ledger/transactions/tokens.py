@@ -76,6 +76,20 @@ def revoke(asking: LedgerRequest) -> Recorded:
     return Recorded({"name": name, "revoked": True}, {SYSTEM: {"event": "revoke", "token": name}})
 
 
+def rotate(asking: LedgerRequest) -> Recorded:
+    """A new secret for the same name and role: the old one is worth nothing from now on."""
+    body, of = asking.body, tables.token
+    row = asking.connection.execute(select(of).where(of.c.id == body["name"])).one_or_none()
+    if row is None:
+        raise NotFound(f"there is no token for {body['name']!r:.120}")
+    if row.revoked:
+        raise Conflict(f"the token of {body['name']!r} is revoked, and stays so: make one by another name")
+    values = {"sha256": body["sha256"], "expires": asking.now + round(1000 * body["seconds"])}
+    asking.connection.execute(update(of).where(of.c.id == row.id).values(**values))
+    reply = {"name": row.id, "role": row.role, "root": row.root, "expires": values["expires"]}
+    return Recorded(reply, {SYSTEM: {"event": "rotate", "token": row.id, **values}})
+
+
 def recover(asking: LedgerRequest) -> Recorded:
     """After a restore nobody knows which tokens were revoked since: all are, and the chain begins a new epoch."""
     last = asking.connection.execute(select(tables.head.c.seq).where(tables.head.c.root == SYSTEM)).scalar_one()

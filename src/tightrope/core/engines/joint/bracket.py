@@ -97,9 +97,7 @@ def _made(pair: Pair, fine: Resolution) -> Bracket:
     known = all(each.lower is base for each, base in zip(inside, pair.bases(), strict=True))
     ends = [pair if known else remake(pair, tuple(each[side] for each in inside)) for side in (0, 1)]
     found = [each.bracket(fine) or (each, each) for each in (ends if ends[0] is not ends[1] else ends[:1])]
-    upper = found[-1][1]
-    # What is above may be known between finite pairs only, such as a product: it is made one law in its turn.
-    return Bracket(found[0][0], bracket(upper, fine).upper if has_bracket_only(upper) else upper)
+    return Bracket(found[0][0], found[-1][1])
 
 
 class _Part(NamedTuple):
@@ -150,6 +148,9 @@ def _product(factors: Sequence[Term], fine: Resolution) -> Bracket:
 
 def _part(pair: Pair, uses: int, fine: Resolution) -> _Part:
     inside = bracket(pair, fine)
+    # What is above may be known between finite pairs only, such as a product: here it is made one law in its turn.
+    while has_bracket_only(inside.upper):
+        inside = Bracket(inside.lower, bracket(inside.upper, fine).upper)
     drawn = sketch(inside.upper)
     above, below = np.cumsum(drawn.mass[::-1])[::-1], np.cumsum(drawn.mass)
     rare, few = (

@@ -173,8 +173,8 @@ class SampledCgf(SampledPart):
 # Proof: docs/proofs/contour.md, section 10.
 
 LOWEST_OUTPUT = -8.0  # standard deviations: where plain sums begin
-CELLS = 2.0  # nodes of plain sums per width of an edge
-FINE, RESTRICTED_POINTS_MAX = 0.25, 4000
+CELLS = 1.0  # nodes of plain sums per width of an edge
+FINE, RESTRICTED_POINTS_MAX = 0.5, 4000
 WIDTHS = (0.25, 0.125, 0.0625, 0.03125, 0.015625)  # of a cut, from the softest on
 ENDS = (12.0, 16.0)  # widths from the cut to the hard end
 SMOOTH, SMOOTH_WIDTH = 0.05, 4.0  # below this mu losses are nearly straight in x, and cuts may be wider so many times
@@ -303,7 +303,7 @@ class RestrictedGaussianCgf(SampledPart, RestrictedCgf):
         mu = mu_value(self.base)
         step = max(
             (self.window.end - LOWEST_OUTPUT) / RESTRICTED_POINTS_MAX,
-            min(FINE, 0.6 / mu, self.window.narrowest / CELLS),
+            min(FINE, 1.0 / mu, self.window.narrowest / CELLS),
         )
         size = math.floor((self.window.end - LOWEST_OUTPUT) / step)
         law, unit = self.whole.law, math.log(step) - 0.5 * math.log(2.0 * math.pi)

@@ -24,7 +24,7 @@ from .likelihood import WHOLE, Chance, Likelihood, SoftWindow, likelihood, log_p
 
 STRIP_FRACTIONS = (0.3, 0.5, 0.7, 0.85, 0.95)
 COARSE = 500.0  # units of work for a point of a sum in plain floats
-COARSE_CELLS = 600
+COARSE_CELLS = 200
 END_PLACES = 1024.0
 MANY_NODES = 1500  # for so many a hard end is worth its loss of precision in log M
 SHARE_TURN, SHARE_LIFT = 0.3, 1.2  # -log(1 - u) <= 1.2 u for u <= 0.3
