@@ -70,7 +70,7 @@ def test_what_no_text_can_hold_is_shown_in_python(shell: Shell) -> None:
         (("above threshold",), "; SparseVector speaks of it"),
         (("DPFTRL",), "; TreeAggregation, MatrixMechanism speak of it"),
         (("k-RR",), "; RandomizedResponse speaks of it"),
-        (("tree",), "; TreeAggregation speaks of it"),
+        (("tree",), "; TreeAggregation, training speak of it"),
         (("filter",), "no filter on privacy-loss distributions"),
         (("--plot", "a.png"), "tightrope mechanisms NAME --plot FILE"),
         (("Laplace", "--plot", "a.gif"), "png, pdf, svg"),

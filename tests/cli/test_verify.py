@@ -31,9 +31,11 @@ def test_an_answer_is_proved_and_a_false_one_refuted(capsys: pytest.CaptureFixtu
 
 def test_what_is_not_checkable_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "answer.json"
-    file.write_text(answered(capsys, "epsilon", "Exponential(epsilon=1)", "--delta", "1e-3", "--json"), "utf-8")
+    file.write_text(
+        answered(capsys, "epsilon", "PureDP(epsilon=1).shuffle(users=100)", "--delta", "1e-3", "--json"), "utf-8"
+    )
     assert run(["verify", str(file)]) == 3
-    assert "not checkable (Exponential" in capsys.readouterr().out
+    assert "not checkable (.shuffle" in capsys.readouterr().out
 
 
 def test_what_is_no_answer_takes_one_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ from tests.reference.integrals import stored
 from tests.search import FULL, shared
 from tightrope.core.losses.cgf import cgf_of
 from tightrope.core.losses.density import series
-from tightrope.core.losses.operators.registered import sampled_in_family
 from tightrope.core.losses.pair import TAIL_ERROR
 from tightrope.core.numerics.double_double import double_double
 from tightrope.core.numerics.enclosures import exact
@@ -119,7 +118,7 @@ def test_one_use(name: str, direction: str) -> None:
 def test_one_sampled_use(name: str, rate: float, direction: str) -> None:
     """What lies outside adds between nothing and all of its mass."""
     mechanism, base = case(name)[0].poisson(rate=rate), truth_of(name, direction)
-    law = sampled_in_family(base, rate, direction)
+    law = base.sampled(rate, direction)
     for epsilon in (0.0, 0.005, 0.2):
         inside = law.inside(epsilon)
         bound = mechanism.delta(epsilon, direction=direction)

@@ -271,12 +271,12 @@ def test_only_regular_files_of_a_sensible_size_are_opened(tmp_path: Path, monkey
         for given in ({"samples": False}, {"samples": True, "bins": [0, 1, 2]}):
             with pytest.raises(DataError):
                 Histograms(path, [1, 2], **given)  # type: ignore[arg-type]
+    assert data_file.COUNTS_BYTES < data_file.SAMPLES_BYTES
     monkeypatch.setattr("tightrope.core.mechanisms.histograms.COUNTS_BYTES", 4)
     monkeypatch.setattr(samples, "SAMPLES_BYTES", 4)
     for given in ({"samples": False}, {"samples": True, "bins": [0, 1, 2]}):
         with pytest.raises(DataError, match="bytes"):
             Histograms(tmp_path / "big.csv", [1, 2], **given)  # type: ignore[arg-type]
-    assert data_file.COUNTS_BYTES < data_file.SAMPLES_BYTES
 
 
 def test_titles_name_the_files_and_repr_holds_the_numbers(tmp_path: Path) -> None:

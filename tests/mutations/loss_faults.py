@@ -65,8 +65,9 @@ def take_the_better_direction(patch: Patch) -> None:
 def forget_infinite_losses_in_ramps(patch: Patch) -> None:
     plain = ContourBound._bounded
 
-    def without(self: ContourBound, *found: Any, **named: Any) -> Evaluation:
-        return plain(replace(self, mass=arb(0)), *found, **named)
+    def without(self: ContourBound, *found: Any) -> Evaluation:
+        node_sum, truncation, aliases, left_out, _, *second = found
+        return plain(self, node_sum, truncation, aliases, left_out, arb(0), *second)
 
     patch.setattr(ContourBound, "_bounded", without)
 

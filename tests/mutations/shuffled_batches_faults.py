@@ -12,8 +12,8 @@ from tightrope.core.losses.finite import largest
 from tightrope.core.losses.gaussian import GaussianPair
 from tightrope.core.losses.operators.registered import hidden_participation
 from tightrope.core.losses.pair import Pair
+from tightrope.core.mechanisms import allocation
 from tightrope.core.mechanisms.allocation import ShuffledBatches
-from tightrope.core.numerics import counting as occupancy
 from tightrope.core.values.question import Direction
 
 from .contour_faults import Fault, Patch
@@ -35,8 +35,8 @@ def amplify_by_the_sum(patch: Patch) -> None:
 
 def a_box_for_every_batch(patch: Patch) -> None:
     """The last batch as large as the others."""
-    plain = occupancy.squares_law
-    patch.setattr(occupancy, "squares_law", lambda balls, boxes: plain(balls, boxes + 1))
+    plain = allocation.squares_law
+    patch.setattr(allocation, "squares_law", lambda balls, boxes: plain(balls, boxes + 1))
 
 
 def count_as_the_least(patch: Patch) -> None:

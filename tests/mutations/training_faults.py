@@ -37,11 +37,11 @@ def replace_a_record_by_none(patch: Patch) -> None:
 def every_record_is_in_part_of_an_epoch(patch: Patch) -> None:
     """The first batches of an epoch, as if it had no others."""
 
-    def run(self: loaders.Loader, records: int, cap: int | None, phase: tuple[int, float, int]) -> object:
+    def run(self: loaders.Loader, plan: loaders.BatchPlan, phase: tuple[int, float, int]) -> object:
         steps, sigma, batch = phase
-        whole, rest = divmod(steps, int(self.epoch(records, batch))) if self.passes else (steps, 0)
-        made = self.unit(sigma, records, batch, cap) * whole
-        return made + self.unit(sigma, rest, 1, cap) if rest else made
+        whole, rest = divmod(steps, int(self.epoch(plan, batch))) if self.passes else (steps, 0)
+        made = self.unit(sigma, plan, batch) * whole
+        return made + self.unit(sigma, replace(plan, records=rest), 1) if rest else made
 
     patch.setattr(loaders.Loader, "run", run)
 

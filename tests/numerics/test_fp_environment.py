@@ -233,7 +233,7 @@ def test_no_warning_leaves_a_process_where_they_are_errors() -> None:
     code = """
         import numpy as np
         np.seterr(all="raise")
-        from tests.kernels.test_fp_environment import MIXED
+        from tests.numerics.test_fp_environment import MIXED
         from tests.search import FULL
         for name, ask in list(MIXED.items())[:: 1 if FULL else 3]:
             try:

@@ -20,7 +20,7 @@ from .expression import Run
 from .hypotheses import ADD_REMOVE
 from .law import NotCheckable, Term, infinite, precision, reverse
 from .laws import listed
-from .laws.allocated import AllocatedLaw
+from .laws.allocated import AllocatedEpochLaw
 from .laws.renyi import DivergencesLaw, converted
 
 FORMULA_BITS = (128, 1024)  # where a formula is exact
@@ -128,7 +128,7 @@ def enclosures(terms: Sequence[Term], epsilon: arb, level: arb, hinted: Hints, u
         return
     if sum(uses for _, uses in terms) == 1:
         yield from _once(terms, epsilon)
-    if len(terms) == 1 and terms[0][1] == 1 and isinstance(terms[0][0], AllocatedLaw):
+    if len(terms) == 1 and terms[0][1] == 1 and isinstance(terms[0][0], AllocatedEpochLaw):
         yield from (found for found in terms[0][0].at(epsilon) if now() < until)
         return
     routes = [_grids(terms, epsilon, level, hinted, until)]

@@ -208,7 +208,7 @@ def noise_of_the_claimed_size(monkeypatch: pytest.MonkeyPatch, claimed: float = 
             power = true_convolve(factors)  # type: ignore[arg-type]
             return Circular(power.masses + sign * 0.9 * power.radius, claimed * power.radius)
 
-        monkeypatch.setattr(lattice_compose, "convolve", noisy)
+        monkeypatch.setattr(lattice_compose, "fft_convolve", noisy)
         evaluator = lattice_native.prepare([(pair, uses)], epsilon, None, 1e-9)
         assert evaluator is not None
         value = evaluator.delta(epsilon)

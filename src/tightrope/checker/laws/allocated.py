@@ -22,15 +22,15 @@ STEPS_MAX = 1 << 20
 
 
 @dataclass(frozen=True)
-class AllocatedLaw(CheckedLaw):
+class AllocatedEpochLaw(CheckedLaw):
     """The base, with a record that is removed, at one of so many steps."""
 
     base: CheckedLaw
     steps: int
     added: bool = False
 
-    def reversed(self) -> AllocatedLaw:
-        return AllocatedLaw(self.base, self.steps, not self.added)
+    def reversed(self) -> AllocatedEpochLaw:
+        return AllocatedEpochLaw(self.base, self.steps, not self.added)
 
     def at(self, epsilon: arb) -> Iterator[tuple[arb, arb]]:
         """Enclosures of delta at an epsilon of 0 or more, from finer and finer grids."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 from flint import arb
 
 from ..law import CheckedLaw
-from .allocated import STEPS_MAX, AllocatedLaw
+from .allocated import STEPS_MAX, AllocatedEpochLaw
 from .arguments import neighbours_named, probability, whole
 from .batches import GluedLaw, ReplacedSampleLaw, sample_of
 from .bounded import BoundedLaw
@@ -61,7 +61,7 @@ def random_allocation(base: CheckedLaw, steps: object, uses: object = 1) -> Chec
         return None
     if base.tails(arb(1)) is None or not (base.infinite().is_zero() and back.infinite().is_zero()):
         return None  # a step that tells all, or for certain that the record is not there
-    return AllocatedLaw(base, whole(steps)) if whole(steps) > 1 else base
+    return AllocatedEpochLaw(base, whole(steps)) if whole(steps) > 1 else base
 
 
 def shuffled_batches(base: CheckedLaw, steps: object) -> CheckedLaw | None:

@@ -78,7 +78,7 @@ class Staircase(Leaf):
         "c = g + a (1 - g): p = (g + a (1 - 2 g)/2)/c for gamma g <= 1/2, 1/(2 c) above; "
         "g = 1/(1 + e^(epsilon/2)), where none is given, has p = 1 - e^(-epsilon/2)/2"
     )
-    theorem = "Geng, Viswanath 2016 (the noise); that smaller shifts tell less: laplace.py"
+    theorem = "Geng, Viswanath 2016 (the noise); that smaller shifts tell less: mechanisms/laplace.py"
     tightness = "Tight, also under composition: two data whose query differs by the sensitivity attain it."
     relations = (
         "Any: the query, a real number, moves by at most `sensitivity` between neighbours, and the steps of the noise "
