@@ -11,9 +11,7 @@ from ..plotting.style import COLOURS, figure_of, sheet, verbatim, wrapped
 from .values.calls import shortened
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+    from ..plotting.style import Axes, Figure
     from .buckets import BucketList
 
 

@@ -30,9 +30,7 @@ from .values.errors import InvalidParameter, Refusal, UnsupportedMechanism
 from .values.question import Direction, EngineSettings, Relation
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+    from ..plotting.style import Axes, Figure
     from .engines.buckets.bucket_list import TreeBuckets
     from .numerics.enclosures import FloatArray
 

@@ -29,7 +29,7 @@ from ..extend.numbers import BITS_START, normal_above, normal_level, shift_above
 from ..extend.wording import shortened
 
 CHECK_CELLS_FIRST, CHECK_CELLS = 48, 512  # roughly first, and finely where that is cheap
-WIDE = 1.1  # an upper end above so many times the lower one, where work ended the search, needs consent
+WIDE_FACTOR = 1.1  # an upper end above so many times the lower one, where work ended the search, needs consent
 FINE_SHARE = 0.125  # of the work that is left
 OUTLINE_SECONDS = work.Rating(5.0)  # where nobody else has said how long it may take
 NEAR_FIRST, NEAR_GROWTH = 2.0**-12, 1.25  # of c above what single points ask for: the first try, and the next ones
@@ -43,7 +43,7 @@ def ended_by_work(bound: Bound) -> bool:
     """Whether more work may have made the upper end much smaller; which bound it is depends on work units alone."""
     certificate = bound.certificate
     ended = certificate is not None and certificate.exhausted is not None
-    return ended and not bound.upper <= WIDE * bound.lower
+    return ended and not bound.upper <= WIDE_FACTOR * bound.lower
 
 
 class ProfileCorner(NamedTuple):

@@ -20,7 +20,7 @@ def past(root: str, lines: Iterable[AuditLine], name: str, *, keep: bool = True)
     """
     replay = Replay(keep=keep)
     replay.begin(root)
-    found, last = Moments(MOMENTS_MAX), Moment()
+    found, last = HistoryPage(MOMENTS_MAX), Moment()
     places: list[tuple[Any, ...]] = []
     for line in lines:
         replay.line(line)
@@ -38,7 +38,7 @@ def past(root: str, lines: Iterable[AuditLine], name: str, *, keep: bool = True)
     return replay, found.thinned()
 
 
-class Moments:
+class HistoryPage:
     """Of very many some, evenly, held as they come: every other one goes where there are twice too many."""
 
     def __init__(self, most: int) -> None:

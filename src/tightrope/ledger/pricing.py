@@ -21,11 +21,11 @@ from .filters.base import Design, Price, Wanted
 from .forking import GATE
 
 PRICE_SECONDS = work.Rating(20.0)  # of work: no load changes a price
-NESTED_MAX = 6  # transformations of one another in a job: what follows is not all counted as work
+TRANSFORMED_MAX = 6  # transformations of one another in a job: what follows is not all counted as work
 PRICES_KEPT = 1000
 JOB_LETTERS_MAX = 20_000
 LATE = f"what it costs could not be worked out in {PRICE_SECONDS:g} seconds of work: a simpler job may do"
-NESTED = f"a job has at most {NESTED_MAX} transformations of one another here: say it with fewer"
+NESTED = f"a job has at most {TRANSFORMED_MAX} transformations of one another here: say it with fewer"
 
 
 class PriceSeconds:
@@ -114,7 +114,7 @@ def priced(kind: str, shared: Mapping[str, Any], expression: str, slack: float |
     Work units alone decide, so that it is the same on every machine, in this process or in another.
     """
     job = read_job(expression)
-    if any(nested(part) > NESTED_MAX for part, _ in job.terms):
+    if any(nested(part) > TRANSFORMED_MAX for part, _ in job.terms):
         raise UnsupportedMechanism(NESTED, mechanism=f"{expression:.200}")
     try:
         with work.allowance(PRICE_SECONDS):

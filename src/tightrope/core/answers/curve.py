@@ -15,10 +15,7 @@ from ..values.calls import checked, short
 from ..values.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from ...plotting.style import Series
+    from ...plotting.style import Axes, Figure, Series
 
 
 # Certified numbers at places that rise, as curves have them: a sequence, a table, a picture.

@@ -16,9 +16,7 @@ from ..values.errors import InvalidParameter, agreed
 from .curve import Point, PointTable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+    from ...plotting.style import Axes, Figure
     from ..mechanisms.base import Mechanism
 
 

@@ -17,8 +17,7 @@ from ..values.errors import InvalidParameter
 from ..values.question import Direction
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from ...plotting.style import Axes, Figure
 
 
 BAR_ALPHA, BAND_ALPHA = 0.28, 0.1

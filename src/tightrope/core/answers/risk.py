@@ -17,9 +17,7 @@ from ..values.calls import checked
 from ..values.question import Direction
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+    from ...plotting.style import Axes, Figure
     from ..mechanisms.base import Mechanism
 
 

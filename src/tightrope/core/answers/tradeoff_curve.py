@@ -18,9 +18,7 @@ from ..values.errors import InvalidParameter
 from .curve import Point, PointTable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+    from ...plotting.style import Axes, Figure
     from ...plotting.tradeoff import Rates
 
 

@@ -20,9 +20,7 @@ from ..values.errors import InvalidParameter, UnsupportedMechanism, WorkExhauste
 from ..values.question import SECONDS, Question
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+    from ...plotting.style import Axes, Figure
     from .methods import Kind, Method
 
 

@@ -25,8 +25,7 @@ from .calibration import Calibration
 from .unknown import FOUND, UNKNOWNS, OpenPlan, in_turn, solve
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from ...plotting.style import Axes, Figure
 
 
 FRONTIER_MAX = 400

@@ -19,10 +19,8 @@ from .samplings import Samplings
 from .unknown import FOUND
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from ...plotting.artists import Line2D
+    from ...plotting.style import Axes, Figure
 
 
 WIDTH = 8.4

@@ -26,8 +26,7 @@ from ..values.question import SECONDS, Relation
 from .unknown import OpenPlan, in_turn
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from ...plotting.style import Axes, Figure
 
 
 NEIGHBOURS = MappingProxyType({Relation.ADD_REMOVE: "add or remove", Relation.REPLACE: "replace", None: ""})

@@ -60,7 +60,7 @@ from .terms import (
 PRICE_ACCURACY = 2.0**-10  # of a divergence: what a narrower one would cost in work, other orders use better
 RENYI_FINITE_BITS = 256  # of what is left where some losses are infinite
 SUM_SHARE = 0.25  # of the work: for the epsilon of a job beside its divergences
-KEPT = 0.02  # of the work: for writing down what was found
+WRITING_SHARE = 0.02  # of the work: for writing down what was found
 NO_CHOICE = "what a job uses of delta follows from its infinite losses"
 
 
@@ -92,7 +92,7 @@ class RenyiFilter(PrivacyFilter):
         check_relation(job, relation_of(shared))
         orders = {float(order): weight for order, weight in shared["orders"].items()}
         added = None if SUM not in shared else _added(shared[SUM], job, relation_of(shared))
-        with work.part(1.0 - KEPT):
+        with work.part(1.0 - WRITING_SHARE):
             priced = [(count, leak(part), _divergences(part, orders)) for part, count in job.terms]
         costs: dict[str, int | None] = {
             axis_name(order): _total([(found[order].upper, count) for count, _, found in priced]) for order in orders

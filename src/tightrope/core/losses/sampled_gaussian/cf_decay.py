@@ -37,7 +37,7 @@ from .likelihood import (
 from .node_grid import cell_edges
 
 DECAY_SLACK = 1e-9
-EXPONENT_MAX = 700.0  # of what a double holds
+LOG_DOUBLE_MAX = 700.0  # of what a double holds
 FLOAT_CELL_WORK, MARK = 300.0, 1e3  # units of work for a cell, and for the weight of an edge at the end of one
 ODDS_MAX, RISE_MAX = 1e12, 600.0
 EXPONENT_ERROR, SHARE_ERROR = 64.0 * UNIT, 32.0 * UNIT  # of an exponent, and of U through the log odds, per size
@@ -183,7 +183,7 @@ def decay(mu: float, rate: Chance, power: float, marked: SoftWindow = WHOLE) -> 
     with np.errstate(under="ignore", over="ignore"):
         end = 0.0
         if marked is not WHOLE:
-            end = (round_up(math.exp(tails[1]), MILLIONS) if tails[1] < EXPONENT_MAX else math.inf) + 1e-300
+            end = (round_up(math.exp(tails[1]), MILLIONS) if tails[1] < LOG_DOUBLE_MAX else math.inf) + 1e-300
         beyond = np.exp(tails) / np.array(slopes) * (1.0 if marked is WHOLE else np.array([1.0, 0.0]))
         least = round_down(np.concatenate([width * np.exp(low), [0.0, 0.0]]), MILLIONS)
         most = round_up(np.concatenate([width * np.exp(high), beyond]), MILLIONS) + 1e-300  # what underflowed
