@@ -17,7 +17,7 @@ from tests.ledger.test_maintenance import TERMS, database_of
 from tightrope import ledger as tl
 from tightrope.core.values.errors import InvalidParameter
 from tightrope.ledger import history, reading
-from tightrope.ledger.history import Moments, thinned
+from tightrope.ledger.history import HistoryPage, thinned
 from tightrope.ledger.ledger import Ledger
 from tightrope.ledger.replay import Replay, RowSums
 
@@ -156,7 +156,7 @@ def test_the_past_is_held_thinly(ledger: Ledger, monkeypatch: pytest.MonkeyPatch
     axis = next(each for each in ledger.status("b")["axes"] if each["name"] == "epsilon")
     assert moments[-1]["axes"]["epsilon"][:2] == [axis["held"], axis["spent"]]
     assert [each["at"] for each in moments] == sorted(each["at"] for each in moments)
-    held = Moments(5)
+    held = HistoryPage(5)
     for number in range(1000):
         held.add({"at": number, "axes": {}})
         assert len(held._kept) <= 11
