@@ -109,6 +109,13 @@ def tradeoff_curve(fprs: Sequence[Fraction], fnrs: Sequence[Fraction], both: boo
     return _law(_upper(lines))
 
 
+def bends_one_way(fprs: Sequence[Fraction], fnrs: Sequence[Fraction]) -> bool:
+    """Whether the lines between the points, lowered to 1 - fpr where they are above it, are convex."""
+    points = [(x, min(y, 1 - x)) for x, y in zip(fprs, fnrs, strict=True)]
+    slopes = [_slope(one, two) for one, two in pairwise(points)]
+    return all(steep >= flat for steep, flat in pairwise(slopes)) and all(slope >= 0 for slope in slopes)
+
+
 def _slope(one: Point, two: Point) -> Fraction:
     return (one[1] - two[1]) / (two[0] - one[0])
 
