@@ -37,6 +37,15 @@ FALSE: list[tuple[str, str, dict[str, float], float]] = [
     ("advantage", "ZCDP(rho=0.1).group(size=2)", {}, 0.43),
     # through (.2, .5) and (.5, .45) goes no convex line that falls to (1, 0) and is not above .72 at .2
     ("delta", "TradeoffCurve(fprs=[0, 0.2, 0.5, 1], fnrs=[1, 0.5, 0.45, 0])", {"epsilon": 0.0}, 0.2),
+    # order 30 bounds order 2 as well: .0725135 at most, and .1585 if only order 30 counted
+    ("delta", "RenyiCurve(orders=[30], divergences=[0.001]) + ZCDP(rho=0.01)", {"epsilon": 0.0}, 0.08),
+    # either keeps to .01 at order 2: .02 in all, and so the advantage is sqrt(e^.02 - 1)/2 = .071 at most
+    (
+        "advantage",
+        "RenyiCurve(orders=[2, 3], divergences=[2.0, 0.01]) + RenyiCurve(orders=[2, 3], divergences=[0.01, 2.0])",
+        {},
+        0.1,
+    ),
     # no epsilon of 0 or more has a delta of 0.9, or of more than erf(1/sqrt(8)) = .3829249
     ("gdp", "Gaussian(sigma=1)", {"delta_least": 0.9}, 0.5),
     ("gdp", "Gaussian(sigma=1)", {"delta_least": 0.382925}, 0.5),
@@ -65,3 +74,9 @@ def test_what_somebody_shows_still_is_one() -> None:
     ):
         case: dict[str, Any] = {"quantity": quantity, "expression": text, "lower": lower, "upper": upper, "only": None}
         assert [each.verdict for each in judged({**case, **given}, 10.0)] == [PROVED, PROVED]
+
+
+def test_points_that_say_nothing_are_not_checkable() -> None:
+    case = {"quantity": "delta", "expression": "PrivacyCurve(epsilons=[0.5], deltas=[1.0])", "epsilon": 0.5}
+    found = judged({**case, "lower": 0.5, "upper": 0.9}, 2.0)
+    assert [each.verdict for each in found] == ["not checkable", "not checkable"]

@@ -92,6 +92,8 @@ def privacy_curve(epsilons: Sequence[Fraction], deltas: Sequence[Fraction], both
                     break
                 hull.pop()
             hull.append((corner, x, d))
+    if len(hull) == 1:
+        raise ValueError("points that say nothing")
     return CornersLaw(tuple(corner for corner, _, _ in hull if corner is not None))
 
 

@@ -67,6 +67,8 @@ def converted(terms: Sequence[Term], epsilon: arb) -> Iterator[tuple[arb, arb]]:
         return
     with precision(SOLVE_BITS):
         low, high = _enclosed(curve, abs(epsilon))
+        if len({law.table for law, _ in laws}) > 1:  # each says more of other orders than the sum of both tables
+            low = arb(0)
         low, high = 1 - kept + kept * low, 1 - kept + kept * high
         if epsilon < 0:
             share = epsilon.exp()
