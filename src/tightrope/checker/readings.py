@@ -170,11 +170,12 @@ def _zcdp(profile: Profile, question: Question) -> Enclosures:
 
 
 def _gdp(profile: Profile, question: Question) -> Enclosures:
-    """Of Gaussian noise mu itself; of others the mu of one point, which is no more than the largest of all."""
+    """Of Gaussian noise mu itself, where some epsilon of 0 or more has a delta that is looked at, else 0."""
     terms = profile.run.terms
     if all(isinstance(law, GaussianLaw) for law, _ in terms):
-        square = sum((law.square * uses for law, uses in terms if isinstance(law, GaussianLaw)), Fraction(0))
-        yield exact(square).sqrt(), exact(square).sqrt()
+        mu = exact(sum((law.square * uses for law, uses in terms if isinstance(law, GaussianLaw)), Fraction(0))).sqrt()
+        most, least = (mu / arb(8).sqrt()).erf(), exact(Fraction(question.given[0]))
+        yield (mu, mu) if least <= most else (arb(0), arb(0)) if least > most else (arb(0), mu)
         return
     raise NotCheckable("the checker knows GDP of Gaussian noise")
 

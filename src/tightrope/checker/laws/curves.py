@@ -92,6 +92,8 @@ def privacy_curve(epsilons: Sequence[Fraction], deltas: Sequence[Fraction], both
                     break
                 hull.pop()
             hull.append((corner, x, d))
+    if len(hull) == 1:
+        raise ValueError("points that say nothing")
     return CornersLaw(tuple(corner for corner, _, _ in hull if corner is not None))
 
 
@@ -107,6 +109,13 @@ def tradeoff_curve(fprs: Sequence[Fraction], fnrs: Sequence[Fraction], both: boo
     lines = {(one[1] + slope * one[0], slope) for one, two in falling for slope in [_slope(one, two)]}
     lines.add((Fraction(0), Fraction(0)))
     return _law(_upper(lines))
+
+
+def bends_one_way(fprs: Sequence[Fraction], fnrs: Sequence[Fraction]) -> bool:
+    """Whether the lines between the points, lowered to 1 - fpr where they are above it, are convex."""
+    points = [(x, min(y, 1 - x)) for x, y in zip(fprs, fnrs, strict=True)]
+    slopes = [_slope(one, two) for one, two in pairwise(points)]
+    return all(steep >= flat for steep, flat in pairwise(slopes)) and all(slope >= 0 for slope in slopes)
 
 
 def _slope(one: Point, two: Point) -> Fraction:

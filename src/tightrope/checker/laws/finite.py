@@ -126,11 +126,15 @@ def response(p: Fraction, categories: int) -> RatiosLaw:
 
 @dataclass(frozen=True)
 class LeakyResponseLaw(OutcomesLaw):
-    """All is told with probability delta, else randomized response whose odds for the truth are e^epsilon."""
+    """All is told with probability delta, else randomized response whose odds for the truth are e^epsilon.
+
+    chains: whether it stands for every mechanism that shows no more, so that someone is several neighbours away.
+    """
 
     epsilon: Fraction
     delta: Fraction = Fraction(0)
     categories: int = 2
+    chains: bool = False
 
     def outcomes(self) -> list[Outcome]:
         if self.delta == 1:
@@ -146,7 +150,7 @@ class LeakyResponseLaw(OutcomesLaw):
         """Pure privacy size times is integer Laplace noise of scale 1/epsilon (docs/proofs/group.md, section 3)."""
         if size == 1 or not self.epsilon:
             return self if size == 1 else None
-        return GeometricLaw(1 / self.epsilon, size) if self.categories == 2 and not self.delta else None
+        return GeometricLaw(1 / self.epsilon, size) if self.chains and not self.delta else None
 
     def infinite(self) -> arb:
         return exact(self.delta)

@@ -106,14 +106,18 @@ class HiddenShiftLaw(CheckedLaw):
 
 @dataclass(frozen=True)
 class SampledGaussianLaw(HiddenShiftLaw):
-    """P is (1 - r) N(0, 1) + r N(mu, 1) and Q = N(0, 1), 0 < r < 1; added: the other way round."""
+    """P is (1 - r) N(0, 1) + r N(mu, 1) and Q = N(0, 1), 0 < r < 1; added: the other way round.
+
+    batch: of a fixed size, in which the records of a group are not independent.
+    """
 
     square: Fraction
     rate: Fraction
     added: bool = False
+    batch: bool = False
 
     def reversed(self) -> SampledGaussianLaw:
-        return SampledGaussianLaw(self.square, self.rate, not self.added)
+        return SampledGaussianLaw(self.square, self.rate, not self.added, self.batch)
 
     def tilted(self, tilt: arb) -> Tilted:
         power = -tilt if self.added else 1 + tilt

@@ -131,7 +131,7 @@ def staircase(epsilon: Fraction, gamma: Fraction | None = None, sensitivity: Fra
 
 
 def pure(epsilon: Fraction) -> CheckedLaw:
-    return LeakyResponseLaw(real(epsilon) and positive(epsilon))
+    return LeakyResponseLaw(real(epsilon) and positive(epsilon), chains=True)
 
 
 def approximate(epsilon: Fraction, delta: Fraction) -> CheckedLaw:
@@ -150,11 +150,13 @@ def privacy_curve(epsilons: Numbers, deltas: Numbers, both_directions: bool = Tr
 
 
 def tradeoff_curve(fprs: Numbers, fnrs: Numbers, both_directions: bool = True, points_only: bool = False) -> CheckedLaw:
+    """Below points that no convex function goes through the curve is a bound, and nobody shows it."""
     rising(fprs, fnrs)
     rates = tuple(map(probability, fprs)), tuple(map(probability, fnrs))
     if flag(points_only) or any(x + y > 1 + NEARLY for x, y in zip(*rates, strict=True)):
         raise ValueError("lines between rates that guessing does not reach")
-    return curves.tradeoff_curve(*rates, flag(both_directions))
+    law = curves.tradeoff_curve(*rates, flag(both_directions))
+    return law if curves.bends_one_way(*rates) else bounded.BoundedLaw(law, once=False)
 
 
 def renyi_curve(orders: Numbers, divergences: Numbers, both_directions: bool = True) -> CheckedLaw:

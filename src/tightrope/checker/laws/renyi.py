@@ -14,6 +14,8 @@ from fractions import Fraction
 from flint import arb
 
 from ..law import CheckedLaw, NotCheckable, Term, exact, power, precision
+from .bounded import BoundedLaw
+from .gaussian import GaussianLaw
 from .renyi_search import searched
 from .two_outcomes import SOLVE_BITS, Curve, TwoOutcomes
 
@@ -35,11 +37,12 @@ class DivergencesLaw(CheckedLaw):
     def reversed(self) -> DivergencesLaw:
         return self
 
-    def shifted(self, size: int) -> DivergencesLaw | None:
-        """rho size^2 (docs/proofs/group.md, section 9)."""
+    def shifted(self, size: int) -> CheckedLaw | None:
+        """rho size^2 (docs/proofs/group.md, section 9), which Gaussian noise shows."""
         if size == 1 or self.table or self.leak:
             return self if size == 1 else None
-        return DivergencesLaw((), self.rho * size**2)
+        rho = self.rho * size**2
+        return BoundedLaw(DivergencesLaw((), rho), (GaussianLaw(2 * rho),), once=False)
 
 
 def converted(terms: Sequence[Term], epsilon: arb) -> Iterator[tuple[arb, arb]]:
@@ -64,6 +67,8 @@ def converted(terms: Sequence[Term], epsilon: arb) -> Iterator[tuple[arb, arb]]:
         return
     with precision(SOLVE_BITS):
         low, high = _enclosed(curve, abs(epsilon))
+        if len({law.table for law, _ in laws}) > 1:  # each says more of other orders than the sum of both tables
+            low = arb(0)
         low, high = 1 - kept + kept * low, 1 - kept + kept * high
         if epsilon < 0:
             share = epsilon.exp()

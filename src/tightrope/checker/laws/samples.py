@@ -33,11 +33,21 @@ def without_replacement(
 ) -> CheckedLaw | None:
     """The glued pair where a record is replaced; a Poisson sample where one comes or goes."""
     size, all_of_them = whole(batch), whole(records)
-    if isinstance(base, BoundedLaw) or size > all_of_them or base.reversed() != base:
-        return None
+    if isinstance(base, (BoundedLaw, ReplacedSampleLaw)) or size > all_of_them or base.reversed() != base:
+        return None  # what has records of its own that are replaced shows another thing without them
     if neighbours_named(neighbours) == "add_remove":
-        return sample_of(base, Fraction(size, all_of_them), False) if size < all_of_them else base
+        return _batch(base, size, all_of_them)
     return in_batch(base, size, all_of_them) if size < all_of_them else base
+
+
+def _batch(base: CheckedLaw, size: int, records: int) -> CheckedLaw | None:
+    """A sample; of batches of all records only the larger neighbour holds one, at the rate n/(n + 1)."""
+    if isinstance(base, GaussianLaw) and size < records:
+        return SampledGaussianLaw(base.square, Fraction(size, records), batch=True)
+    if size < records:
+        return sample_of(base, Fraction(size, records), False)
+    shown = sample_of(base, Fraction(records, records + 1), False)
+    return None if shown is None else BoundedLaw(base, (shown,), once=False)
 
 
 def with_replacement(base: CheckedLaw, batch: object, records: object) -> CheckedLaw | None:
@@ -73,9 +83,9 @@ def shuffled_batches(base: CheckedLaw, steps: object) -> CheckedLaw | None:
 
 
 def group(law: CheckedLaw, size: object) -> CheckedLaw | None:
-    """So many records, all of them added, removed or replaced."""
+    """So many records, all of them added, removed or replaced; of samples those whose records come independently."""
     many = whole(size)
-    if isinstance(law, SampledGaussianLaw) and many > 1:
+    if isinstance(law, SampledGaussianLaw) and many > 1 and not law.batch:
         return grouped_sample(law.square, law.rate, many, law.added)
     if isinstance(law, GluedLaw) and law.batch is not None and many > 1:
         return in_batch(*law.batch, many)

@@ -133,7 +133,7 @@ def capped(base: CheckedLaw, rate: Fraction, cap: int, records: int) -> CheckedL
         small, large = reaches(records - 1, cap), reaches(records, cap)
         below = exact(rate)
         kept = rate
-        if small > 0:
+        if not small.is_zero():
             exactly = exact(Fraction(cap, records)) * reaches(records, cap + 1) / small
             kept = min(rounded(exactly, up=True), rate)
             below = below - small * (exact(rate) - exactly)
