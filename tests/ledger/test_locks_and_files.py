@@ -288,7 +288,9 @@ def test_an_import_that_fails_leaves_nothing(ledger: Ledger, ledger_url: str, tm
         with pytest.raises(ZeroDivisionError):
             tl.import_file(empty, tmp_path / "out.jsonl", key_file=key)
     assert not list(tmp_path.glob("there.db*"))
-    assert not Database(empty).exists
+    database = Database(empty)
+    assert not database.exists
+    database.close()
     with tl.import_file(empty, tmp_path / "out.jsonl", key_file=key) as there:
         spend(there, "on")
         there.verify()

@@ -19,7 +19,7 @@ from .clock import now
 from .expression import run_of
 from .law import NotCheckable, precision
 from .profile import FORMULA_BITS, Profile
-from .readings import READINGS, Question, found_of
+from .readings import READINGS, AskedReading, found_of
 
 PROVED, REFUTED, UNDECIDED = "proved", "refuted", "not checkable"
 
@@ -75,7 +75,7 @@ def _decided(
         return REFUTED, f"no {quantity} is {'below' if upper else 'above'} {least if upper else most}", None
     level = reading.level(given[0]) if reading.falls else arb(value)
     low, high = arb("-inf"), arb("inf")
-    for enclosure in reading.enclosures(profile, Question(tuple(given), value, level)):
+    for enclosure in reading.enclosures(profile, AskedReading(tuple(given), value, level)):
         if enclosure[0].is_nan() or enclosure[1].is_nan():
             continue  # nan would stay for ever
         low, high = low.max(enclosure[0].lower()), high.min(enclosure[1].upper())

@@ -28,7 +28,7 @@ Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Question:
+class AskedReading:
     """The arguments, the end that is looked at, and the level with which the number is compared."""
 
     given: tuple[float, ...]
@@ -37,10 +37,10 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Reading:
+class CheckedReading:
     """arguments and what they may be, all that the reading may be, and whether it is a place where a chance falls."""
 
-    enclosures: Callable[[Profile, Question], Enclosures]
+    enclosures: Callable[[Profile, AskedReading], Enclosures]
     range: Range = (0, 1)
     arguments: tuple[str, ...] = ()
     allowed: tuple[Range, ...] = ()
@@ -49,19 +49,19 @@ class Reading:
     has_atoms: bool = False  # where the chance jumps a level may be passed without being met
 
 
-def _epsilon(profile: Profile, question: Question) -> Enclosures:
+def _epsilon(profile: Profile, question: AskedReading) -> Enclosures:
     return profile.at(arb(question.value), question.level)
 
 
-def _delta(profile: Profile, question: Question) -> Enclosures:
+def _delta(profile: Profile, question: AskedReading) -> Enclosures:
     return profile.at(arb(question.given[0]), question.level)
 
 
-def _advantage(profile: Profile, question: Question) -> Enclosures:
+def _advantage(profile: Profile, question: AskedReading) -> Enclosures:
     return profile.at(arb(0), question.level)
 
 
-def _bayes(profile: Profile, question: Question) -> Enclosures:
+def _bayes(profile: Profile, question: AskedReading) -> Enclosures:
     """(1 - p) + p H((1 - p)/p); to be sure of either law is to be right."""
     prior = exact(Fraction(question.given[0]))
     if not 0 < prior < 1:
@@ -71,16 +71,16 @@ def _bayes(profile: Profile, question: Question) -> Enclosures:
         yield 1 - prior + prior * low, 1 - prior + prior * high
 
 
-def _tpr(profile: Profile, question: Question) -> Enclosures:
+def _tpr(profile: Profile, question: AskedReading) -> Enclosures:
     return least_value(profile, exact(Fraction(question.given[-1])))
 
 
-def _tradeoff(profile: Profile, question: Question) -> Enclosures:
+def _tradeoff(profile: Profile, question: AskedReading) -> Enclosures:
     for low, high in _tpr(profile, question):
         yield 1 - high, 1 - low
 
 
-def _posterior(profile: Profile, question: Question) -> Enclosures:
+def _posterior(profile: Profile, question: AskedReading) -> Enclosures:
     """p g/(p g + (1 - p) x), which rises with g."""
     prior, rate = (exact(Fraction(number)) for number in question.given)
     for low, high in _tpr(profile, question):
@@ -88,14 +88,14 @@ def _posterior(profile: Profile, question: Question) -> Enclosures:
             yield tuple(prior * g / (prior * g + (1 - prior) * rate) for g in (low, high))  # type: ignore[misc]
 
 
-def _reconstruction(profile: Profile, question: Question) -> Enclosures:
+def _reconstruction(profile: Profile, question: AskedReading) -> Enclosures:
     """The power of "remove" at the best chance without the output."""
     if profile.only == "add":
         raise NotCheckable("reconstruction has one direction")
     return least_value(Profile(profile.run, "remove", False, profile.hinted, profile.until), _rate(question))
 
 
-def _rate(question: Question) -> arb:
+def _rate(question: AskedReading) -> arb:
     return exact(Fraction(question.given[0]))
 
 
@@ -110,7 +110,7 @@ def _largest(profile: Profile, number: Callable[[tuple[Term, ...]], tuple[arb, a
     return low, high
 
 
-def _renyi(profile: Profile, question: Question) -> Enclosures:
+def _renyi(profile: Profile, question: AskedReading) -> Enclosures:
     """log of the moment over order - 1; the limit at order 1 is the mean."""
     order = exact(Fraction(question.given[0])) if question.given[0] < inf else arb("inf")
     if order == 1:
@@ -137,7 +137,7 @@ def _known(terms: tuple[Term, ...], tilt: arb) -> arb:
     return value
 
 
-def _mean(profile: Profile, question: Question) -> Enclosures:
+def _mean(profile: Profile, question: AskedReading) -> Enclosures:
     """K is convex with K(0) = 0: its slope there is between -K(-c)/c and K(c)/c."""
 
     def slopes(terms: tuple[Term, ...]) -> tuple[arb, arb]:
@@ -150,7 +150,7 @@ def _mean(profile: Profile, question: Question) -> Enclosures:
         yield _largest(profile, slopes)
 
 
-def _zcdp(profile: Profile, question: Question) -> Enclosures:
+def _zcdp(profile: Profile, question: AskedReading) -> Enclosures:
     """Gaussian noise has D_o/o at every order, and what else is named here has its supremum at order 1.
 
     Proof: docs/proofs/zcdp.md, theorems 1, 2 and 3; a sum of such suprema at one place is the supremum of the sum.
@@ -169,7 +169,7 @@ def _zcdp(profile: Profile, question: Question) -> Enclosures:
         raise NotCheckable("the checker knows zCDP of Gaussian, Laplace and pure mechanisms")
 
 
-def _gdp(profile: Profile, question: Question) -> Enclosures:
+def _gdp(profile: Profile, question: AskedReading) -> Enclosures:
     """Of Gaussian noise mu itself, where some epsilon of 0 or more has a delta that is looked at, else 0."""
     terms = profile.run.terms
     if all(isinstance(law, GaussianLaw) for law, _ in terms):
@@ -180,15 +180,15 @@ def _gdp(profile: Profile, question: Question) -> Enclosures:
     raise NotCheckable("the checker knows GDP of Gaussian noise")
 
 
-def _pdp(profile: Profile, question: Question) -> Enclosures:
+def _pdp(profile: Profile, question: AskedReading) -> Enclosures:
     return chance_above(profile, arb(question.given[0]))
 
 
-def _quantile(profile: Profile, question: Question) -> Enclosures:
+def _quantile(profile: Profile, question: AskedReading) -> Enclosures:
     return chance_above(profile, arb(question.value))
 
 
-def _cdf(profile: Profile, question: Question) -> Enclosures:
+def _cdf(profile: Profile, question: AskedReading) -> Enclosures:
     for low, high in chance_above(profile, arb(question.given[0])):
         yield 1 - high, 1 - low
 
@@ -200,24 +200,24 @@ def found_of(quantity: object) -> str:
 
 
 SHARE, ANY, POSITIVE = (0, 1), (-inf, inf), (0, inf)
-READINGS: Mapping[str, Reading] = MappingProxyType(
+READINGS: Mapping[str, CheckedReading] = MappingProxyType(
     {
-        "epsilon": Reading(_epsilon, POSITIVE, ("delta",), (SHARE,), falls=True),
-        "delta": Reading(_delta, SHARE, ("epsilon",), (ANY,)),
-        "advantage": Reading(_advantage),
-        "total_variation": Reading(_advantage),
-        "bayes_accuracy": Reading(_bayes, SHARE, ("prior",), (SHARE,)),
-        "tradeoff": Reading(_tradeoff, SHARE, ("fpr",), (SHARE,)),
-        "tpr": Reading(_tpr, SHARE, ("fpr",), (SHARE,)),
-        "posterior": Reading(_posterior, SHARE, ("prior", "fpr"), (SHARE, SHARE)),
-        "reconstruction": Reading(_reconstruction, SHARE, ("baseline",), (SHARE,)),
-        "renyi": Reading(_renyi, POSITIVE, ("order",), ((1, inf),)),
-        "mean_loss": Reading(_mean, POSITIVE),
-        "zcdp": Reading(_zcdp, POSITIVE, ("order_most",), ((1, inf),)),
-        "gdp": Reading(_gdp, POSITIVE, ("delta_least",), (SHARE,)),
-        "pdp": Reading(_pdp, SHARE, ("epsilon",), (ANY,)),
-        "loss_cdf": Reading(_cdf, SHARE, ("t",), (ANY,)),
-        "loss_quantile": Reading(
+        "epsilon": CheckedReading(_epsilon, POSITIVE, ("delta",), (SHARE,), falls=True),
+        "delta": CheckedReading(_delta, SHARE, ("epsilon",), (ANY,)),
+        "advantage": CheckedReading(_advantage),
+        "total_variation": CheckedReading(_advantage),
+        "bayes_accuracy": CheckedReading(_bayes, SHARE, ("prior",), (SHARE,)),
+        "tradeoff": CheckedReading(_tradeoff, SHARE, ("fpr",), (SHARE,)),
+        "tpr": CheckedReading(_tpr, SHARE, ("fpr",), (SHARE,)),
+        "posterior": CheckedReading(_posterior, SHARE, ("prior", "fpr"), (SHARE, SHARE)),
+        "reconstruction": CheckedReading(_reconstruction, SHARE, ("baseline",), (SHARE,)),
+        "renyi": CheckedReading(_renyi, POSITIVE, ("order",), ((1, inf),)),
+        "mean_loss": CheckedReading(_mean, POSITIVE),
+        "zcdp": CheckedReading(_zcdp, POSITIVE, ("order_most",), ((1, inf),)),
+        "gdp": CheckedReading(_gdp, POSITIVE, ("delta_least",), (SHARE,)),
+        "pdp": CheckedReading(_pdp, SHARE, ("epsilon",), (ANY,)),
+        "loss_cdf": CheckedReading(_cdf, SHARE, ("t",), (ANY,)),
+        "loss_quantile": CheckedReading(
             _quantile, ANY, ("p",), (SHARE,), falls=True, level=lambda p: 1 - arb(p), has_atoms=True
         ),
     }

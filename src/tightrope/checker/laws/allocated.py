@@ -18,7 +18,7 @@ from ..law import CheckedLaw, precision
 
 ALLOCATED_BITS = 160
 CELLS = (1 << 9, 1 << 11, 1 << 13, 1 << 14)
-STEPS_MAX = 1 << 20
+ALLOCATED_STEPS_MAX = 1 << 20
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from ..law import CheckedLaw, exact
 from .finite import Outcome, OutcomesLaw
 from .laplace import LaplaceLaw
 
-PARTS = 16  # places of two losses, of which the middle ones are tried
+CHORDS = 16  # places of two losses, of which the middle ones are tried
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class TwoLossesLaw(OutcomesLaw):
 
 def exponential(span: Fraction) -> BoundedLaw:
     """The exponential mechanism, and whatever else has losses that span no more; also e^2/8-zCDP."""
-    shares = [Fraction(place, PARTS) for place in range(PARTS // 4, 3 * PARTS // 4 + 1, 2)]
+    shares = [Fraction(place, CHORDS) for place in range(CHORDS // 4, 3 * CHORDS // 4 + 1, 2)]
     below = tuple(TwoLossesLaw(span, share) for share in shares)
     return BoundedLaw(LogisticLaw(span), below, True, span**2 / 8)
 

@@ -20,7 +20,7 @@ Point = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True)
-class Corner:
+class CurveCorner:
     """The point (e^loss, delta), or of mirrored ones (e^loss, 1 - e^loss (1 - delta))."""
 
     loss: Fraction
@@ -36,7 +36,7 @@ class Corner:
 class CornersLaw(OutcomesLaw):
     """The pair of the hull through (0, 1) and these corners, flat after the last; added: (Q, P)."""
 
-    corners: tuple[Corner, ...]
+    corners: tuple[CurveCorner, ...]
     added: bool = False
 
     def _slopes(self) -> list[arb]:
@@ -70,10 +70,10 @@ class CornersLaw(OutcomesLaw):
 
 def privacy_curve(epsilons: Sequence[Fraction], deltas: Sequence[Fraction], both: bool) -> CornersLaw:
     """The hull of the points, with their mirrors where both directions have them."""
-    corners = [Corner(epsilon, delta) for epsilon, delta in zip(epsilons, deltas, strict=True)]
+    corners = [CurveCorner(epsilon, delta) for epsilon, delta in zip(epsilons, deltas, strict=True)]
     if both:
-        corners += [Corner(-corner.loss, corner.delta, True) for corner in corners if corner.loss]
-    hull: list[tuple[Corner | None, arb, arb]] = [(None, arb(0), arb(1))]
+        corners += [CurveCorner(-corner.loss, corner.delta, True) for corner in corners if corner.loss]
+    hull: list[tuple[CurveCorner | None, arb, arb]] = [(None, arb(0), arb(1))]
     with precision(ORDER_BITS):
         for corner in sorted(corners, key=lambda corner: corner.loss):
             x, d = corner.at()

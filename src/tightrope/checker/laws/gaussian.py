@@ -66,7 +66,7 @@ class HiddenShiftLaw(CheckedLaw):
 
     added: bool
 
-    def tilted(self, tilt: arb) -> Tilted:
+    def tilted(self, tilt: arb) -> TiltedShift:
         """f = n g^a, a = 1 + z (-z for added)."""
         raise NotImplementedError
 
@@ -119,7 +119,7 @@ class SampledGaussianLaw(HiddenShiftLaw):
     def reversed(self) -> SampledGaussianLaw:
         return SampledGaussianLaw(self.square, self.rate, not self.added, self.batch)
 
-    def tilted(self, tilt: arb) -> Tilted:
+    def tilted(self, tilt: arb) -> TiltedShift:
         power = -tilt if self.added else 1 + tilt
         return SampledTilted(exact(self.square).sqrt(), power, exact(self.rate))
 
@@ -148,7 +148,7 @@ def _turned(masses: list[arb], angles: list[arb], block: int) -> list[acb]:
 
 
 @dataclass(frozen=True)
-class Tilted:
+class TiltedShift:
     """f = n g^power on the real axis, and what its analytic continuation costs. Its integral is at least 1.
 
     mu is the largest shift; share(x) is the slope of log g over mu, in [0, 1], and rises.
@@ -228,7 +228,7 @@ class Tilted:
 
 
 @dataclass(frozen=True)
-class SampledTilted(Tilted):
+class SampledTilted(TiltedShift):
     """g = 1 - r + r e^{mu x - mu^2/2}."""
 
     rate: arb

@@ -16,7 +16,7 @@ from flint import arb, ctx
 
 from ..law import CheckedLaw, exact
 
-OUTPUTS_MAX = 50_000
+OUTPUTS_LISTED_MAX = 50_000
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class SkellamLaw(WholeNoiseLaw):
         """Beyond it lies very little, by Chernoff's bound at one place: a choice."""
         wanted = arb.const_log2() * (2 * ctx.prec + 40)
         k = self.shift + isqrt(int(self.variance)) + 2
-        while k < OUTPUTS_MAX:
+        while k < OUTPUTS_LISTED_MAX:
             s = (k / v).asinh()
             if (k * s - v * (s.cosh() - 1) > wanted) and k > 4 * self.shift:
                 return k
@@ -122,7 +122,7 @@ class CoinsLaw(WholeNoiseLaw):
     trials: int
 
     def masses(self) -> tuple[list[arb], arb] | None:
-        if self.trials > OUTPUTS_MAX:
+        if self.trials > OUTPUTS_LISTED_MAX:
             return None
         found = [arb(2) ** -self.trials]
         for k in range(self.trials):

@@ -13,9 +13,9 @@ from fractions import Fraction
 from flint import arb, ctx
 
 from ..law import exact
-from .gaussian import HiddenShiftLaw, Tilted, above
+from .gaussian import HiddenShiftLaw, TiltedShift, above
 
-NEWTON_STEPS = 60
+PLACE_STEPS = 60
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def _beyond(place: arb | None, shift: arb, below: bool) -> arb:
 
 
 @dataclass(frozen=True)
-class MixtureTilted(Tilted):
+class MixtureTilted(TiltedShift):
     """Its parts are e^{c_j + m_j x}; the shares of the parts sum to 1."""
 
     shifts: tuple[arb, ...]
@@ -101,7 +101,7 @@ class MixtureTilted(Tilted):
     def _narrowed(self, level: arb) -> tuple[arb, arb]:
         """Newton on log g, which rises and is convex; what it comes to is looked at on both sides."""
         x = (level / self.mu + self.mu / 2).max(arb(0)).mid()
-        for _ in range(NEWTON_STEPS):
+        for _ in range(PLACE_STEPS):
             slope = self.share(x) * self.mu
             move = ((self.log(x) - level) / slope).mid()
             if not move.is_finite():

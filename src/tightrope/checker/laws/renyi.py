@@ -17,7 +17,7 @@ from ..law import CheckedLaw, NotCheckable, Term, exact, power, precision
 from .bounded import BoundedLaw
 from .gaussian import GaussianLaw
 from .renyi_search import searched
-from .two_outcomes import SOLVE_BITS, Curve, TwoOutcomes
+from .two_outcomes import SOLVE_BITS, RenyiBounds, TwoOutcomes
 
 PEAK_BITS = 60  # how near to a peak it is looked at, relative
 SHRINKS = (110, 90, 70, 58, 50)  # by how little a point is moved inward, so that it keeps to all orders
@@ -59,7 +59,7 @@ def converted(terms: Sequence[Term], epsilon: arb) -> Iterator[tuple[arb, arb]]:
         (order, sum((law.table[i][1] * uses for law, uses in tables), rho * order))
         for i, order in enumerate(next(iter(orders), ()))
     )
-    curve, kept = Curve(sums, rho), arb(1)
+    curve, kept = RenyiBounds(sums, rho), arb(1)
     for law, uses in laws:
         kept *= power(exact(1 - law.leak), uses)
     if epsilon == arb("inf") or epsilon == arb("-inf"):
@@ -76,7 +76,7 @@ def converted(terms: Sequence[Term], epsilon: arb) -> Iterator[tuple[arb, arb]]:
         yield low, high
 
 
-def _enclosed(curve: Curve, epsilon: arb) -> tuple[arb, arb]:
+def _enclosed(curve: RenyiBounds, epsilon: arb) -> tuple[arb, arb]:
     """Of an epsilon of 0 or more, so that p + q <= 1 may be assumed, and then one order of the laws is enough."""
     if (curve.rho == 0 and not curve.table) or any(r == 0 for _, r in curve.table):
         return arb(0), arb(0)
@@ -93,7 +93,7 @@ def _enclosed(curve: Curve, epsilon: arb) -> tuple[arb, arb]:
     return arb(0), high.min(arb(1))
 
 
-def _cuts(curve: Curve, two: TwoOutcomes, orders: list[arb], alpha: arb, corner: bool) -> arb:
+def _cuts(curve: RenyiBounds, two: TwoOutcomes, orders: list[arb], alpha: arb, corner: bool) -> arb:
     """p - s q <= p0 - s q0 + (e^k - f0)/f_p over all that keep to an order, s its slope; for two bounds a mean of them.
 
     At a corner the other bound is p + q <= 1. What the slope is above alpha costs as much, as q <= 1; what it is below
@@ -112,7 +112,7 @@ def _cuts(curve: Curve, two: TwoOutcomes, orders: list[arb], alpha: arb, corner:
     return height + (slope - alpha).max(arb(0))
 
 
-def _keeps(curve: Curve, two: TwoOutcomes, near: arb) -> bool:
+def _keeps(curve: RenyiBounds, two: TwoOutcomes, near: arb) -> bool:
     """Whether it keeps to every order: K(c)/(c (c + 1)) has one peak, which is between two places around `near`.
 
     Where l = m it is largest at order 1 (docs/proofs/zcdp.md, theorem 1).

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from flint import arb, arb_mat
 
 from ..law import exact, precision
-from .two_outcomes import SOLVE_BITS, Curve, TwoOutcomes
+from .two_outcomes import SOLVE_BITS, RenyiBounds, TwoOutcomes
 
-ROUGH_BITS, ROUGH_STEPS, NEWTON_STEPS = 64, 26, 9
+ROUGH_BITS, ROUGH_STEPS, SEARCH_STEPS = 64, 26, 9
 
 
-def searched(curve: Curve, epsilon: arb) -> tuple[TwoOutcomes, list[arb], bool] | None:
+def searched(curve: RenyiBounds, epsilon: arb) -> tuple[TwoOutcomes, list[arb], bool] | None:
     """Where p - alpha q is about largest, and which one or two orders bound it: a choice, refined by Newton's steps."""
     with precision(ROUGH_BITS):
         corner, c = _bisected(lambda size: _worst(curve, TwoOutcomes(size, size)))
@@ -41,7 +41,7 @@ def searched(curve: Curve, epsilon: arb) -> tuple[TwoOutcomes, list[arb], bool] 
         return found if len(found) == len(at) else [*found, here.slope(sides[0]).log() - epsilon]
 
     at = [number.mid() for number in start]
-    for _ in range(NEWTON_STEPS):
+    for _ in range(SEARCH_STEPS):
         at = _stepped(at, wrong)
         if not all(number.is_finite() for number in at):
             return None
@@ -51,26 +51,26 @@ def searched(curve: Curve, epsilon: arb) -> tuple[TwoOutcomes, list[arb], bool] 
     return TwoOutcomes(best[0], best[0] if at_corner else best[1]), sides, at_corner
 
 
-def _on_ray(curve: Curve, log: arb) -> tuple[TwoOutcomes, arb]:
+def _on_ray(curve: RenyiBounds, log: arb) -> tuple[TwoOutcomes, arb]:
     """About where the ray with this log of l leaves the region, and by which order."""
     ray = log.exp().mid()
     m, c = _bisected(lambda size: _worst(curve, TwoOutcomes(ray, size)))
     return TwoOutcomes(ray, m), c
 
 
-def _nearest(curve: Curve, c: arb) -> arb:
+def _nearest(curve: RenyiBounds, c: arb) -> arb:
     """An order of the table as it is at this precision."""
     exactly = [exact(o - 1) for o, _ in curve.table]
     return min(exactly, key=lambda each: abs(each - c).mid()) if exactly else c
 
 
-def _beyond(curve: Curve, two: TwoOutcomes, c: arb) -> arb:
+def _beyond(curve: RenyiBounds, two: TwoOutcomes, c: arb) -> arb:
     """How far K(c), or D_1, is above what it may be, relative to that."""
     most = curve.most(c)
     return (two.moment(c) if c.is_zero() else (1 + two.moment(c)).log()) / most - 1
 
 
-def _worst(curve: Curve, two: TwoOutcomes) -> tuple[arb, arb]:
+def _worst(curve: RenyiBounds, two: TwoOutcomes) -> tuple[arb, arb]:
     """The largest of these over the orders, and where it is: about, for all orders, by the golden section."""
     if curve.table:
         orders = [exact(o - 1) for o, _ in curve.table]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from flint import arb
 
 from ..law import CheckedLaw
-from .allocated import STEPS_MAX, AllocatedEpochLaw
+from .allocated import ALLOCATED_STEPS_MAX, AllocatedEpochLaw
 from .arguments import neighbours_named, probability, whole
 from .batches import GluedLaw, ReplacedSampleLaw, sample_of
 from .bounded import BoundedLaw
@@ -67,7 +67,7 @@ def truncated_poisson(base: CheckedLaw, rate: object, cap: object, records: obje
 def random_allocation(base: CheckedLaw, steps: object, uses: object = 1) -> CheckedLaw | None:
     """One of so many steps has the record."""
     back = base.reversed()
-    if whole(uses) != 1 or whole(steps) > STEPS_MAX or back is None or isinstance(base, BoundedLaw):
+    if whole(uses) != 1 or whole(steps) > ALLOCATED_STEPS_MAX or back is None or isinstance(base, BoundedLaw):
         return None
     if base.tails(arb(1)) is None or not (base.infinite().is_zero() and back.infinite().is_zero()):
         return None  # a step that tells all, or for certain that the record is not there

@@ -14,8 +14,8 @@ from flint import acb, arb
 
 from ..law import CheckedLaw, exact
 
-DOUBLINGS = 12
-NEAR = 4  # outputs that are tried around a place
+DECAY_DOUBLINGS = 12
+OUTPUTS_NEAR = 4  # outputs that are tried around a place
 
 
 @dataclass(frozen=True)
@@ -138,8 +138,8 @@ class TruncatedLaw(CheckedLaw):
     def _whole_places(self, x: arb, place: arb, low: arb, high: arb) -> list[arb]:
         """The last output whose loss is at most x, and the last that is not certainly above; from next to the place."""
         guess = place.max(low).min(high).mid().floor()
-        last = next((guess + n for n in range(-NEAR, NEAR) if self.loss(guess + n + 1) > x), high)
-        first = next((last - n for n in range(NEAR) if self.loss(last - n) <= x), low)
+        last = next((guess + n for n in range(-OUTPUTS_NEAR, OUTPUTS_NEAR) if self.loss(guess + n + 1) > x), high)
+        first = next((last - n for n in range(OUTPUTS_NEAR) if self.loss(last - n) <= x), low)
         return [first, last]
 
     def moments(self, tilt: arb, step: arb, count: int) -> list[acb] | None:
@@ -196,7 +196,7 @@ class TruncatedLaw(CheckedLaw):
             return arb(1)
         share = (self._stretch(acb(tilt)) / self.kept() / whole[0]).real.max(arb(0)).min(arb(1))
         best = arb(1)
-        for k in range(DOUBLINGS):  # |f(t)|^2 <= 1 - (1 - |f(2^k t)|^2)/4^k
+        for k in range(DECAY_DOUBLINGS):  # |f(t)|^2 <= 1 - (1 - |f(2^k t)|^2)/4^k
             far = self._fallen(tilt, reach * 2**k, bounds)
             best = best.min((1 - (1 - far * far) / 4**k).max(arb(0)).sqrt())
         bound = (1 - share + share * best).upper()

@@ -16,7 +16,7 @@ SOLVE_BITS = 384
 
 
 @dataclass(frozen=True)
-class Curve:
+class RenyiBounds:
     """What a sum of such laws keeps to: D_order <= r at the orders of a table, else K(c) <= c (c + 1) rho for c > 0."""
 
     table: tuple[tuple[Fraction, Fraction], ...]
