@@ -61,6 +61,7 @@ class KnownDeltas:
     _rising: list[KnownDelta] | None = None
     _lows: dict[bool, list[float]] = field(default_factory=dict)
     _ups: list[float] = field(default_factory=list)
+    _through: dict[bool, list[KnownDelta]] = field(default_factory=dict)
 
     def add(self, epsilon: float, bound: Bound) -> None:
         """A certified delta."""
@@ -76,7 +77,7 @@ class KnownDeltas:
         if math.isfinite(point.epsilon):
             self.points.append(point)
             self._hull = self._rising = None
-            self._lows, self._ups = {}, []
+            self._lows, self._ups, self._through = {}, [], {}
             if self.worse is not None:
                 self.worse._add(point._replace(up=1.0))
 
@@ -96,10 +97,7 @@ class KnownDeltas:
 
     def lower(self, epsilon: float, reached: bool) -> float:
         """At or below the H of real neighbours, or that of the dominating pair where none reach the lower end."""
-        points = self.rising()
-        if not reached:
-            points = [point for point in points if not point.reached]
-        narrow = [point for point in points if _narrow(point.low, point.up)] or points
+        narrow = self._lines(reached)
         split = bisect_right(narrow, epsilon, key=lambda point: point.epsilon)
         with working_precision(BITS_START):
             at = arb(epsilon)
@@ -116,6 +114,13 @@ class KnownDeltas:
                         beyond = (at - near.epsilon).expm1() / -_fall(far.epsilon, near.epsilon)
                         best = best.max(near.low + (arb(near.low) - far.up) * beyond)
             return lower_float(best)
+
+    def _lines(self, reached: bool) -> list[KnownDelta]:
+        """The points that lines below H are drawn through: narrow ones, where there are any."""
+        if reached not in self._through:
+            points = [point for point in self.rising() if reached or not point.reached]
+            self._through[reached] = [point for point in points if _narrow(point.low, point.up)] or points
+        return self._through[reached]
 
     def _later(self, epsilon: float, reached: bool) -> float:
         """The largest lower end from here on."""
